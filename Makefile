@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # rocelet: everything is built into build/. `make help` lists the targets.
 #
-# CC=clang, SAN=1 (AddressSanitizer + UBSan), SAN=thread (ThreadSanitizer), KILL_POINTS=1 and ARCH=arm64 (a Debian architecture that this
-# machine has not) build into folders of their own, CCACHE=0 compiles without ccache, V=1 shows the commands.
+# CC=clang, SAN=1 (AddressSanitizer + UBSan), SAN=thread (ThreadSanitizer), KILL_POINTS=1 and ARCH=arm64 (a Debian architecture other than
+# this machine's) build into separate folders. CCACHE=0 compiles without ccache, V=1 shows the commands.
 
 NATIVE_ARCH := $(shell dpkg --print-architecture)
 ARCH ?= $(NATIVE_ARCH)
 MACHINE := $(patsubst amd64,x86_64,$(patsubst arm64,aarch64,$(ARCH)))
 TRIPLET := $(MACHINE)-linux-gnu
 SYSROOT :=
-# Of another architecture, libraries and headers come from packages that are unpacked in a folder, and nothing of this machine is seen.
+# For another architecture, libraries and headers come from packages that are unpacked in a folder; those of this machine are not used.
 ifneq ($(ARCH),$(NATIVE_ARCH))
 SYSROOT := $(shell tests/deps.sh cross $(ARCH) >&2 && k8s/deploy/image/sysroot.sh $(ARCH))
 $(if $(SYSROOT),,$(error no libraries to build for $(ARCH) with))
@@ -17,14 +17,14 @@ CC := $(TRIPLET)-gcc --sysroot=$(SYSROOT)
 PKG_CONFIG := PKG_CONFIG_LIBDIR=$(SYSROOT)/usr/lib/$(TRIPLET)/pkgconfig:$(SYSROOT)/usr/share/pkgconfig PKG_CONFIG_SYSROOT_DIR=$(SYSROOT) pkg-config
 endif
 PKG_CONFIG ?= pkg-config
-# make's own default is cc, which `?=` would leave.
+# make sets CC to cc by default, and `?=` would keep that.
 ifeq ($(origin CC),default)
 CC := gcc
 endif
 CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
-# Objects come from ccache where it is installed; CCACHE=0 compiles them all. PLACELESS keeps the folder out of the objects, so ccache
-# may leave it out of its keys, and checkouts in different folders share entries.
+# Objects are compiled through ccache if it is installed. PLACELESS keeps the folder of the sources out of the objects, so ccache need not
+# include it in its keys, and checkouts in different folders share entries.
 CCACHE ?= 1
 ifneq ($(CCACHE),0)
 ifneq ($(shell command -v ccache),)
@@ -37,20 +37,20 @@ Q := $(if $(filter 0,$(V)),@,)
 SAN ?= 0
 
 VERSION := 0.1.0
-# Of the sources; a tree without git: unknown, or given by who builds it.
+# Revision of the sources. In a tree without git it is "unknown", unless REVISION=... is passed.
 REVISION := $(or $(REVISION),$(shell git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null || echo unknown))
 KILL_POINTS ?= 0
 BUILD := build$(if $(SYSROOT),/$(ARCH))
 BASE := $(BUILD)$(if $(filter clang%,$(CC)),/clang)$(if $(filter 1,$(SAN)),/san)$(if $(filter thread,$(SAN)),/tsan)
 B ?= $(BASE)$(if $(filter 1,$(KILL_POINTS)),/kill)
-# Generated headers do not depend on the compiler's flavour.
+# Generated headers do not depend on the compiler or its flags.
 GEN := $(BUILD)/gen
 
 PKGS := libuv libnl-3.0 libbpf libelf libibverbs libudev libmicrohttpd jansson zlib libisal libnghttp2 libprotobuf-c libseccomp libcap-ng gnutls libcrypt
 WARN := -Wall -Wextra -Werror -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wpointer-arith \
 	-Wwrite-strings -Wformat=2 -Wvla -Wundef -Wno-format-nonliteral
 HARDEN := -fstack-protector-strong -fPIE
-# clang 14 wants another flag with this one.
+# clang 14 requires a second flag for this option, so only gcc gets it.
 HARDEN += $(if $(filter clang%,$(CC)),,-ftrivial-auto-var-init=zero)
 LDHARDEN := -pie -Wl,-z,relro,-z,now,-z,noexecstack -Wl,--as-needed
 ifeq ($(SAN),1)
@@ -66,50 +66,50 @@ OPT ?= -O2 -g
 HARDEN += -D_FORTIFY_SOURCE=2
 endif
 
-# Places in which ROCELET_KILL_AT=NAME kills the program, see include/kill_point.h.
+# Compiles the kill points, at which ROCELET_KILL_AT=NAME kills the program: include/kill_point.h.
 CPPFLAGS += $(if $(filter 1,$(KILL_POINTS)),-DROCELET_KILL_POINTS)
 CPPFLAGS += -D_GNU_SOURCE -Iinclude -I$(GEN)
-# Where the sources lie is nobody's business: the same sources give the same bytes in any folder.
+# Removes the folder of the sources from the objects: the same sources give the same bytes in any folder.
 PLACELESS := -ffile-prefix-map=$(CURDIR)=. $(if $(SYSROOT),-ffile-prefix-map=$(SYSROOT)=)
 CFLAGS += -std=gnu11 $(OPT) $(WARN) $(HARDEN) $(PLACELESS)
-# The value of a variable that runs a command: computed when a recipe first needs it, and kept.
+# Computes a variable that runs a command when a recipe first needs it, and keeps the value.
 once = $(eval $(1) := $(2))$($(1))
-# System headers of the libraries are not ours to warn about.
+# -isystem: no warnings about the headers of libraries.
 PKG_CFLAGS = $(call once,PKG_CFLAGS,$(shell $(PKG_CONFIG) --cflags $(PKGS) | sed 's/-I/-isystem /g') -isystem $(GEN)/proto)
-# ncurses' flags choose other standards than ours.
+# ncursesw is only in PKG_LIBS, because its compiler flags select other language standards than ours.
 PKG_LIBS = $(call once,PKG_LIBS,$(shell $(PKG_CONFIG) --libs $(PKGS) ncursesw) -lpthread -lm)
-# Every file of these, however deep.
+# The files that match pattern $(2) in the folders $(1) and up to two levels below them.
 files = $(wildcard $(foreach d,$(1),$(addprefix $(d)/,$(2) */$(2) */*/$(2))))
 DIRS := $(addprefix -I,$(patsubst %/,%,$(sort $(dir $(call files,daemon hw k8s include/loop,*.h)))))
 
 BPF_SRC := $(wildcard bpf/*.bpf.c)
 SKELS := $(BPF_SRC:bpf/%.bpf.c=$(GEN)/%.skel.h)
 PROTO := $(patsubst k8s/proto/%.proto,$(GEN)/proto/%.pb-c,$(wildcard k8s/proto/*.proto))
-# What must be there before anything is compiled.
+# Files that must exist before any source is compiled.
 GENERATED = $(SKELS) $(PROTO:=.h) $(GEN)/version.h $(GEN)/revision.h $(GEN)/web_document.h
-# What has a main().
+# Sources with a main().
 MAIN := daemon/main.c daemon/ctl/rocectl.c k8s/cni/rocelet_cni.c
 SRC := $(filter-out $(MAIN),$(call files,daemon hw k8s include,*.c))
 UNIT := $(call files,tests/unit,*.c)
-# KILL_POINTS=1 compiles only sources with kill points again; the other objects are those without KILL_POINTS.
+# KILL_POINTS=1 compiles only the sources that contain kill points again; the other objects are those of a build without KILL_POINTS.
 KILLS := $(if $(filter 1,$(KILL_POINTS)),$(shell grep -liE 'kill_points?\b' $(SRC) $(UNIT)))
 objects = $(patsubst %.c,$(B)/%.o,$(filter $(KILLS),$(1))) $(patsubst %.c,$(BASE)/%.o,$(filter-out $(KILLS),$(1)))
 OBJ := $(call objects,$(SRC)) $(PROTO:$(GEN)/%=$(B)/gen/%.o)
 LIB := $(B)/librocelet.a
-# A folder of tests/unit is one program, however deep its files are.
+# Each folder of tests/unit is one program, with the files of its subfolders.
 FOLDERS := $(sort $(foreach u,$(UNIT),$(word 3,$(subst /, ,$(u)))))
 TESTS := $(FOLDERS:%=$(B)/tests/%)
 BENCHES := $(patsubst tests/bench/%.c,$(B)/bench/%,$(wildcard tests/bench/*.c))
 INTEROP := $(patsubst tests/interop/%.c,$(B)/interop/%,$(wildcard tests/interop/*.c))
-# main() of the unit tests, which the benchmarks have not.
+# main() of the unit tests; it is not linked into the benchmarks.
 GROUPS := tests/lib/test_group.c
 TESTLIB := $(call objects,$(filter-out $(GROUPS),$(wildcard tests/lib/*.c)))
 FUZZ := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
-# Made of the program's own table; another machine's program does not run.
+# The manual is printed by the program. A program for another architecture cannot run here, so that build has no manual.
 MANUAL := $(if $(SYSROOT),,$(B)/rocectl.8)
 
-all: $(B)/rocelet $(B)/rocectl $(B)/rocelet-cni $(MANUAL) ## the daemon, its command and its CNI plugin: build/rocelet, rocectl and rocelet-cni, and the manual
+all: $(B)/rocelet $(B)/rocectl $(B)/rocelet-cni $(MANUAL) ## build the daemon, its command and its CNI plugin: build/rocelet, rocectl and rocelet-cni, and the manual
 
 $(B)/rocelet: $(B)/daemon/main.o $(LIB)
 	$(Q)$(CC) $(CFLAGS) $(LDHARDEN) -o $@ $^ $(PKG_LIBS)
@@ -117,7 +117,7 @@ $(B)/rocelet: $(B)/daemon/main.o $(LIB)
 $(B)/rocectl: $(B)/daemon/ctl/rocectl.o $(LIB)
 	$(Q)$(CC) $(CFLAGS) $(LDHARDEN) -o $@ $^ $(PKG_LIBS)
 
-# Copied to hosts that have other libraries than we, or none. Sanitizers want theirs.
+# Linked statically, because it is copied to hosts that may lack our libraries. With sanitizers it is linked dynamically, because they require it.
 $(B)/rocelet-cni: $(B)/k8s/cni/rocelet_cni.o $(LIB)
 	$(Q)$(CC) $(CFLAGS) $(if $(filter 0,$(SAN)),-static-pie $(filter-out -pie,$(LDHARDEN)),$(LDHARDEN)) -o $@ $^ -ljansson
 
@@ -127,7 +127,7 @@ $(B)/rocectl.8: $(B)/rocectl
 $(LIB): $(OBJ)
 	$(Q)rm -f $@ && ar rcsT $@ $^
 
-# Made anew for another version, and with it whatever names that.
+# Rewritten if the version changes; then all sources that include it are compiled again.
 $(GEN)/version.h:
 	$(Q)mkdir -p $(@D)
 	$(Q)echo '#define ROCELET_VERSION "$(VERSION)"' > $@
@@ -135,7 +135,7 @@ ifneq ("$(VERSION)",$(shell sed -n 's/^.define ROCELET_VERSION //p' $(GEN)/versi
 .PHONY: $(GEN)/version.h
 endif
 
-# Apart: hardly anything names it, and it changes with every commit.
+# A separate file, because it changes with every commit, and few sources include it.
 $(GEN)/revision.h:
 	$(Q)mkdir -p $(@D)
 	$(Q)echo '#define ROCELET_REVISION "$(REVISION)"' > $@
@@ -156,15 +156,15 @@ $(BASE)/%.o: %.c | $(GENERATED)
 	$(COMPILE)
 endif
 
-# --- the page: sources and what they take from npm -> one document -> a C array ------------------
+# --- the page: sources and npm packages -> one document -> a C array -----------------------------
 NPM_DIR := build/npm
 
-$(GEN)/web_document.h: $(addprefix daemon/web/,document.py markdown.py npm.py packages) docs/runbook.md $(wildcard daemon/web/*.html daemon/web/*.css daemon/web/*.js) $(GEN)/version.h
+$(GEN)/web_document.h: $(addprefix daemon/web/,document.py markdown.py npm.py packages) docs/runbook.md docs/reference/config.schema.json $(wildcard daemon/web/*.html daemon/web/*.css daemon/web/*.js) $(GEN)/version.h
 	$(Q)mkdir -p $(@D) $(NPM_DIR)
-	$(Q)python3 -B daemon/web/document.py daemon/web $(NPM_DIR) docs/runbook.md $(VERSION) $@
+	$(Q)python3 -B daemon/web/document.py daemon/web $(NPM_DIR) docs/runbook.md docs/reference/config.schema.json $(VERSION) $@
 
 # --- BPF: object -> skeleton -> the C code that loads it ---------------------------------------
-# Of the CPU a program knows only which registers hold a kprobe's arguments.
+# The only architecture-dependent part of a BPF program are the registers that hold the arguments of a kprobe.
 BPF_ARCH := $(patsubst amd64,x86,$(ARCH))
 BPF_CFLAGS := -g -O2 $(PLACELESS) -Wall -Wextra -Werror -Wno-unused-parameter -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -I. -Iinclude -Ibpf
 
@@ -180,7 +180,7 @@ $(GEN)/proto/%.pb-c.h $(GEN)/proto/%.pb-c.c &: k8s/proto/%.proto
 	$(Q)mkdir -p $(@D)
 	$(Q)protoc --c_out=$(@D) --proto_path=k8s/proto $<
 
-# Generated code is not ours to warn about.
+# -w: no warnings about generated code.
 PROTO_CFLAGS = -isystem $(GEN)/proto -std=gnu11 $(OPT) $(HARDEN) -w $(PLACELESS)
 
 $(B)/gen/proto/%.pb-c.o: $(GEN)/proto/%.pb-c.c
@@ -188,14 +188,14 @@ $(B)/gen/proto/%.pb-c.o: $(GEN)/proto/%.pb-c.c
 	$(Q)$(CACHED) $(CC) $(PROTO_CFLAGS) -c $< -o $@
 
 # --- tests ------------------------------------------------------------------------------------
-# Calls of our own objects that tests/lib/faults.c can make fail, fake_functions.c answers, and test_group.c counts.
+# Calls in our own objects that tests/lib/faults.c can make fail, fake_functions.c answers, and test_group.c counts.
 WRAP := $(foreach f,malloc calloc realloc reallocarray strdup strndup send sendto write pwrite fsync fdatasync mknodat \
 	nghttp2_session_server_new3 nghttp2_session_client_new3 _skip \
 	function_unbind function_bind netdev_by_function vf_settings_get vf_settings_set nlsock_open netns_nlsock \
 	rdma_netlink_mode rdma_by_name rdma_by_index rdma_netdev rdma_soft_on rdma_move rdma_rename rdma_make_rxe rdma_delete rdma_uverbs rdma_contexts \
 	packet_port_open packet_port_close packet_port_read packet_port_flows packet_port_memory,-Wl,--wrap=$(f))
 
-# Each program has the whole library: gold, where it is installed, links one in half the time.
+# Each program is linked with the whole library; gold, if it is installed, needs half the time for it.
 LINK_TESTS = $(call once,LINK_TESTS,$(if $(shell command -v ld.gold),-fuse-ld=gold))
 
 $(foreach f,$(FOLDERS),$(eval $(B)/tests/$(f): $(call objects,$(filter tests/unit/$(f)/%,$(UNIT)))))
@@ -205,21 +205,21 @@ $(TESTS): $(call objects,$(GROUPS)) $(TESTLIB) $(LIB)
 
 $(sort $(B)/tests/unit/%.o $(BASE)/tests/unit/%.o): DIRS += -Itests/lib
 
-tests: $(TESTS) $(BENCHES) $(INTEROP) ## the unit tests, benchmarks and interoperability programs, built
+tests: $(TESTS) $(BENCHES) $(INTEROP) ## build the unit tests, benchmarks and interoperability programs
 
-# What a second compiler warns of needs no programs; the rest of the sources it compiles for the fuzz programs.
+# The objects of which a second compiler is to check the warnings, without programs; it compiles the other sources for the fuzz programs.
 test-objects: $(foreach t,$(UNIT) $(wildcard tests/lib/*.c tests/bench/*.c tests/interop/*.c) $(MAIN),$(B)/$(t:.c=.o))
 
 $(B)/bench/%: $(B)/tests/bench/%.o $(LIB)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDHARDEN) -o $@ $^ $(PKG_LIBS)
 
-# Over the tests' node.
+# This benchmark uses the simulated node of the tests.
 $(B)/bench/bench_gate: $(B)/tests/bench/bench_gate.o $(TESTLIB) $(LIB)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDHARDEN) $(filter-out %=_skip,$(WRAP)) -o $@ $^ $(PKG_LIBS) -lcmocka
 
-# Over the tests' ports.
+# These benchmarks use the simulated ports of the tests.
 $(B)/bench/bench_verdicts: $(B)/tests/lib/imperfect.o
 $(B)/bench/bench_diagnosis $(B)/bench/bench_verdicts: $(B)/bench/%: $(B)/tests/bench/%.o $(B)/tests/lib/diagnosis_world.o $(LIB)
 	$(Q)mkdir -p $(@D)
@@ -231,7 +231,7 @@ $(B)/interop/%: $(B)/tests/interop/%.o $(LIB)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDHARDEN) -o $@ $^ $(PKG_LIBS)
 
-# The library is instrumented too: a fuzzer that sees no branches finds nothing.
+# The library is instrumented, too: without coverage of its branches a fuzzer finds nothing.
 FUZZ_FLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 
 build/fuzz/obj/%.o: %.c | $(GENERATED)
@@ -248,79 +248,79 @@ build/fuzz/librocelet.a: $(SRC:%.c=build/fuzz/obj/%.o) $(PROTO:$(GEN)/%=build/fu
 build/fuzz/%: build/fuzz/obj/tests/fuzz/%.o build/fuzz/librocelet.a
 	$(Q)$(CLANG) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(PKG_LIBS)
 
-fuzz: $(FUZZ) ## the fuzz programs, build/fuzz/*
+fuzz: $(FUZZ) ## build the fuzz programs, build/fuzz/*
 
 -include $(OBJ:.o=.d) $(call files,$(B)/tests/unit,*.d) $(wildcard $(B)/tests/*/*.d $(GEN)/*.d) $(MAIN:%.c=$(B)/%.d)
 -include $(call files,build/fuzz/obj/include build/fuzz/obj/daemon build/fuzz/obj/hw build/fuzz/obj/k8s build/fuzz/obj/tests,*.d)
 
-# --- what people type -------------------------------------------------------------------------
+# --- commands -----------------------------------------------------------------------------------
 deps: ## install the Debian packages needed to build and test (12 and 13)
 	$(Q)tests/deps.sh
 
-check: ## the core of every kind of test: unit tests, a real kubelet, sanitizers, fuzz smoke, the lab (root)
+check: ## run the core of every kind of test: unit tests, a real kubelet, sanitizers, fuzz smoke, the lab (root)
 	$(Q)tests/check.sh
 
-lint: ## both compilers, formatting, include rules, shellcheck, the documents; clang-tidy and cppcheck on sources that they have not yet found clean
+lint: ## run both compilers, formatting, include rules, shellcheck, the documents; clang-tidy and cppcheck on sources that changed since they passed
 	$(Q)tests/check.sh lint
 
-lint-all: ## the same with clang-tidy and cppcheck on every source
+lint-all: ## like lint, with clang-tidy and cppcheck on every source
 	$(Q)LINT_ALL=1 tests/check.sh lint
 
-check-unit: ## the unit tests alone, seconds
+check-unit: ## run only the unit tests
 	$(Q)tests/check.sh unit
 
-check-ship: deps ## what is shipped: the manifests, the image, the package, two builds compared (root)
+check-ship: deps ## test the manifests, the image and the package, and compare two builds (root)
 	$(Q)tests/check.sh ship
 
-check-arm64: ## the unit tests and the image for arm64, by qemu; their builds take minutes (root)
+check-arm64: ## run the unit tests and test the image for arm64, under QEMU; the builds take minutes (root)
 	$(Q)tests/ship/arm64.sh
 
-check-kubelet: deps ## the device plugin under a real kubelet; builds that once, in 3 to 8 minutes (root)
+check-kubelet: deps ## test the device plugin with a real kubelet, which is built once, in 3 to 8 minutes (root)
 	$(Q)tests/check.sh kubelet
 
-check-cluster: deps ## an installation on two nodes of a real cluster, and RoCE between pods of both; builds a control plane once (root)
+check-cluster: deps ## test an installation on two nodes of a real cluster, and RoCE between pods of both nodes; builds a control plane once (root)
 	$(Q)tests/check.sh cluster
 
-demo: deps ## pods with a VF each and RoCE traffic in a virtual machine, live; builds a kubelet once, beside a first view (root)
+demo: deps ## show pods with a VF each and RoCE traffic in a virtual machine, live; builds a kubelet once, while a simpler demo runs (root)
 	$(Q)$(MAKE) --no-print-directory -j3 all lab-image
 	$(Q)tests/lab/lab.sh demo
 
-demo-cluster: deps ## rocelet installed on a Kubernetes of two virtual machines, and RoCE between pods of both; builds a kubelet and a control plane once (root)
+demo-cluster: deps ## show rocelet on a Kubernetes cluster of two virtual machines, and RoCE between pods of both; builds a kubelet and a control plane once (root)
 	$(Q)$(MAKE) --no-print-directory -j3 image lab-image
 	$(Q)tests/lab/lab.sh cluster demo
 
 lab-image:
 	$(Q)tests/lab/lab.sh image
 
-run: all ## the daemon on this host; observes only, unless a configuration says otherwise
+run: all ## run the daemon on this host; without a configuration it only observes
 	$(B)/rocelet $(ARGS)
 
-lab-shell: deps all ## a shell inside the lab's virtual machine (root)
+lab-shell: deps all ## open a shell inside the lab's virtual machine (root)
 	$(Q)tests/lab/lab.sh shell
 
-bench: deps ## figures against prometheus-node-exporter, in one run (root)
+bench: deps ## compare the costs with prometheus-node-exporter's, in one run (root)
 	$(Q)$(MAKE) --no-print-directory all tests
 	$(Q)tests/bench/bench.sh
 
-check-kernels: deps ## the lab's scenarios of BPF on Debian's kernels 6.1, 6.12 and the newest, and which programs load there (root)
+check-kernels: deps ## run the lab's BPF scenarios on Debian's kernels 6.1, 6.12 and the newest, and list the programs that load there (root)
 	$(Q)$(MAKE) --no-print-directory all tests
 	$(Q)tests/check.sh --all lab/bpf_events lab/bpf_packets
 
-soak: deps ## every test with the most that it knows, hours; 10,000 random histories of the attach engine; scrapes and changes under valgrind
+soak: deps ## run every test in its longest form, for hours; 10,000 random histories of the attach engine; scrapes and changes under valgrind
 	$(Q)$(MAKE) --no-print-directory all tests
 	$(Q)tests/bench/soak.sh
 
-golden: all tests k8s/deploy/monitoring/prometheusrule.yaml ## rewrite the expected texts and the generated docs; review the diff
-	$(Q)for t in $(TESTS); do UPDATE_GOLDEN=1 $$t >/dev/null 2>&1 || true; done; k8s/deploy/monitoring/dashboards.py; tests/ship/runbook.py --write; tests/check/table.py; $(B)/rocelet --print-schema >docs/reference/config.schema.json; \
+golden: all tests k8s/deploy/monitoring/prometheusrule.yaml ## rewrite the golden files and the generated docs; review the diff
+	$(Q)for t in $(TESTS); do UPDATE_GOLDEN=1 $$t >/dev/null 2>&1 || true; done; k8s/deploy/monitoring/dashboards.py; tests/ship/runbook.py --write; k8s/deploy/monitoring/rules.py --operator >k8s/deploy/monitoring/prometheusrule.yaml; tests/check/table.py; $(B)/rocelet --print-schema >docs/reference/config.schema.json; \
 		kubectl=$$(tests/ship/helm.sh) && k8s/deploy/before-1.30.py $${kubectl#* }; git diff --stat -- docs tests/golden k8s/deploy
 
-# kustomize cannot put a file into an object.
+# Generated, because kustomize cannot insert a file into an object.
 k8s/deploy/monitoring/prometheusrule.yaml: k8s/deploy/monitoring/rules.yaml k8s/deploy/monitoring/rules.py
 	$(Q)k8s/deploy/monitoring/rules.py --operator > $@
 
 docs: golden
 
-turn: ## begin the next turn, once after a change has landed: CI goes on to the next third of the tests, and counts what changes from here
+turn: ## start the next turn after a merge: CI runs the next third of the tests, and compares changes with this commit
 	$(Q)echo $$(($$(cat .ci/turn) + 1)) > .ci/turn
 	$(Q)git commit --quiet -m "turn $$(cat .ci/turn)" -- .ci/turn
 
@@ -332,24 +332,24 @@ fmt: ## format the sources
 fmt-check:
 	$(Q)clang-format --dry-run -Werror $(SOURCES)
 
-check-deps: all ## who may include whom, who calls whom in a circle, and which names stand in several files
+check-deps: all ## check the include rules, circular calls between files, and names that are used in several files
 	$(Q)tests/check-deps.sh
 	$(Q)python3 tests/check-circles.py $(B)
 	$(Q)python3 tests/check-names.py daemon hw k8s include
 
-# Sources that were found clean are not analyzed again: tests/lint/lint.py. LINT_ALL=1 analyzes every one.
+# Sources that passed are not analyzed again until they change (tests/lint/lint.py). LINT_ALL=1 analyzes all of them.
 cppcheck: $(GENERATED)
 	$(Q)tests/lint/lint.py cppcheck $(SRC) $(MAIN) -- --inline-suppr --std=c11 --enable=warning,performance,portability \
 		--suppress=missingIncludeSystem --suppress=checkersReport --suppress=funcArgOrderDifferent --suppress=normalCheckLevelMaxBranches -D_GNU_SOURCE -D__x86_64__ \
 		-Iinclude $(DIRS)
 
-# How many steps of a function's paths the analyzer follows. Its own limit, 225000, which make soak takes, costs four times as long.
+# Maximum number of steps that the analyzer follows in a function. Its default, 225000, which make soak uses, takes four times as long.
 TIDY_STEPS := 40000
 tidy: $(GENERATED)
 	$(Q)tests/lint/lint.py clang-tidy $(SRC) $(MAIN) -- -std=gnu11 $(CPPFLAGS) $(DIRS) \
 		$(PKG_CFLAGS) -Xclang -analyzer-config -Xclang max-nodes=$(TIDY_STEPS)
 
-install: install-programs ## into DESTDIR: usr/sbin/rocelet, usr/sbin/rocectl, usr/libexec/rocelet/rocelet-cni, its manual and what shells complete it with
+install: install-programs ## install usr/sbin/rocelet, usr/sbin/rocectl, usr/libexec/rocelet/rocelet-cni, rocectl's manual and shell completions into DESTDIR
 	$(Q)install -D -m 644 $(MANUAL) $(DESTDIR)/usr/share/man/man8/rocectl.8
 	$(Q)mkdir -p $(DESTDIR)/usr/share/bash-completion/completions $(DESTDIR)/usr/share/zsh/vendor-completions $(DESTDIR)/usr/share/fish/vendor_completions.d
 	$(Q)$(B)/rocectl completion bash >$(DESTDIR)/usr/share/bash-completion/completions/rocectl
@@ -361,8 +361,8 @@ install-programs: all
 	$(Q)install -D $(INSTALL_FLAGS) -m 755 $(B)/rocectl $(DESTDIR)/usr/sbin/rocectl
 	$(Q)install -D $(INSTALL_FLAGS) -m 755 $(B)/rocelet-cni $(DESTDIR)/usr/libexec/rocelet/rocelet-cni
 
-# --- what is shipped ---------------------------------------------------------------------------
-# Where images are pushed to, as the first part of their name.
+# --- images, packages and releases -------------------------------------------------------------
+# The registry to which images are pushed: the first part of their names.
 REGISTRY ?= localhost
 IMAGE_NAME := $(REGISTRY)/rocelet:$(VERSION)
 WHEN := SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2>/dev/null)}
@@ -374,31 +374,31 @@ rootfs: all
 	$(Q)k8s/deploy/image/rootfs.sh $(BUILD)/rootfs $(TRIPLET) $(SYSROOT)
 	$(Q)$(WHEN) k8s/deploy/image/sbom.py $(BUILD)/rootfs $(ARCH) $(VERSION)
 
-image: rootfs ## the image for Kubernetes, build/rocelet-VERSION-ARCH.tar, made without Docker; ARCH=arm64 builds build/arm64/...
+image: rootfs ## build the image for Kubernetes, build/rocelet-VERSION-ARCH.tar, without Docker; ARCH=arm64 builds build/arm64/...
 	$(Q)$(WHEN) k8s/deploy/image/oci.py $(BUILD)/rootfs $(IMAGE) $(IMAGE_NAME) $(ARCH)
 	$(Q)echo "$(IMAGE): $(IMAGE_NAME), $$(du -sh $(BUILD)/rootfs | cut -f1) unpacked"
 
-# For clusters without a network: the example perftest.yaml with nothing to install.
+# An image with which the example perftest.yaml installs no packages, for clusters without access to the internet.
 PERFTEST := $(BUILD)/perftest-$(VERSION)-$(ARCH).tar
 
-perftest-image: ## an image with Debian's perftest for the example, build/perftest-VERSION-ARCH.tar, named REGISTRY/perftest:VERSION
+perftest-image: ## build an image with Debian's perftest for the example, build/perftest-VERSION-ARCH.tar, named REGISTRY/perftest:VERSION
 	$(Q)k8s/deploy/image/perftest.sh $(ARCH) $(BUILD)/perftest
 	$(Q)$(WHEN) k8s/deploy/image/oci.py $(BUILD)/perftest $(PERFTEST) $(REGISTRY)/perftest:$(VERSION) $(ARCH)
 	$(Q)echo "$(PERFTEST): $(REGISTRY)/perftest:$(VERSION), $$(du -sh $(BUILD)/perftest | cut -f1) unpacked"
 
-chart: ## the Helm chart, build/rocelet-VERSION.tgz, made of the overlays of k8s/deploy by a kubectl: KUBECTL=..., that of PATH, or one that is fetched
+chart: ## build the Helm chart, build/rocelet-VERSION.tgz, from the overlays of k8s/deploy with kubectl: KUBECTL=..., the one in PATH, or a downloaded one
 	$(Q)kubectl=$$(KUBECTL='$(KUBECTL)' k8s/deploy/kubectl.sh) && SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2>/dev/null)} \
 		k8s/deploy/helm/chart.py "$$kubectl" $(VERSION) $(BUILD)/rocelet-$(VERSION).tgz
 	$(Q)echo $(BUILD)/rocelet-$(VERSION).tgz
 
-# One folder with all of a version. SIGN_WITH is a command that reads what is to be signed and prints the signature, with the key of whoever
-# releases: `openssl dgst -sha256 -sign key.pem`, or a call of a key service.
+# One folder with all files of a release. SIGN_WITH is a command that reads the bytes to sign from standard input and prints their signature:
+# `openssl dgst -sha256 -sign key.pem`, or a call of a key service.
 RELEASE := build/release/$(VERSION)
 RELEASE_ARCHS ?= amd64 arm64
 RELEASED := $(foreach a,$(RELEASE_ARCHS),build/$(if $(filter $(NATIVE_ARCH),$(a)),,$(a)/)rocelet-$(VERSION)-$(a).tar)
 SIGN_WITH ?=
 
-release: ## a release in build/release/VERSION: one image for RELEASE_ARCHS, SBOMs, the chart, the schema, checksums; REGISTRY=..., SIGN_WITH=COMMAND
+release: ## build a release in build/release/VERSION: one image for RELEASE_ARCHS, SBOMs, the chart, the schema, checksums; REGISTRY=..., SIGN_WITH=COMMAND
 	$(Q)k8s/deploy/image/release.py check
 	$(Q)for a in $(RELEASE_ARCHS); do $(MAKE) --no-print-directory ARCH=$$a image || exit 1; done
 	$(Q)$(MAKE) --no-print-directory chart
@@ -412,13 +412,13 @@ release: ## a release in build/release/VERSION: one image for RELEASE_ARCHS, SBO
 	$(Q)[ -z "$(SIGN_WITH)" ] || sh -c '$(SIGN_WITH)' <$(RELEASE)/SHA256SUMS >$(RELEASE)/SHA256SUMS.sig
 	$(Q)cd $(RELEASE) && ls -l
 
-# Debian's tools want debian/ at the top of the sources, which is not where it belongs in ours: they get a copy.
+# Debian's tools require debian/ at the top of the sources, but ours is daemon/debian; so they work on a copy.
 DEB := build/deb/rocelet-$(VERSION)
 
-deb: ## the Debian package of this machine's architecture, build/deb/rocelet_VERSION_ARCH.deb
+deb: ## build the Debian package of this machine's architecture, build/deb/rocelet_VERSION_ARCH.deb
 	$(Q)tests/deps.sh deb
 	$(Q)rm -rf build/deb && mkdir -p $(DEB)
-	$(Q)git ls-files -z --cached --others --exclude-standard | xargs -0 sh -c 'for f; do [ ! -e "$$f" ] || cp -P --parents "$$f" $(DEB); done' sh
+	$(Q)git ls-files -z --cached --others --exclude-standard | xargs -0 sh -c 'for f; do [ ! -e "$$f" ] || cp -P --parents "$$f" $(DEB) || [ ! -e "$$f" ]; done' sh
 	$(Q)mv $(DEB)/daemon/debian $(DEB)/debian
 	$(Q)cd $(DEB) && env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS dpkg-buildpackage --build=binary --no-sign >../build.log 2>&1 || { tail -n 40 ../build.log >&2; exit 1; }
 	$(Q)ls build/deb/*.deb
@@ -426,7 +426,7 @@ deb: ## the Debian package of this machine's architecture, build/deb/rocelet_VER
 clean: ## remove build/
 	$(Q)rm -rf build
 
-help: ## this list
+help: ## print this list
 	$(Q)sed -n 's/^\([a-z0-9-]*\):.*## /  \1\t/p' Makefile | expand -t 16
 
 .PHONY: all test-objects rootfs image perftest-image chart release deb check-ship check-arm64 check-cluster tests fuzz deps check lint lint-all check-unit check-kubelet check-kernels demo demo-cluster lab-image run lab-shell bench soak golden docs turn fmt fmt-check check-deps \

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* cm_events.bpf.c - rdma_cm connections: established, rejected, timed out, and their latency.
+/* cm_events.bpf.c - reports rdma_cm connections that were established, rejected or timed out, with
+ * their latency.
  *
  * The tracepoints (drivers/infiniband/core/cma_trace.h) identify a connection by its
  * rdma_id_private. The active side sends a request from its own task; the passive side receives it
  * in a kernel thread (CONNECT_REQUEST) and replies from its task. All other events run in kernel
- * threads, so the task is stored until then. */
+ * threads, so the task is stored until the final event. */
 #include "vmlinux.h"
 
 #include "common.bpf.h"
@@ -86,7 +87,7 @@ static __always_inline __u16 read_address(__u8 ret[16], const struct cm_sockaddr
 static __always_inline enum bpf_cm_what what_of(__u32 event)
 {
 	switch (event) {
-	case CM_CONNECT_RESPONSE: /* from user space: librdmacm makes up its ESTABLISHED */
+	case CM_CONNECT_RESPONSE: /* with user space, librdmacm makes ESTABLISHED itself */
 	case CM_ESTABLISHED:
 		return BPF_CM_CONNECTED;
 	case CM_REJECTED:
@@ -116,7 +117,7 @@ static __always_inline void take_connect(struct bpf_event_cm *e, __u64 key)
 	bpf_map_delete_elem(&connects, &key);
 }
 
-static __always_inline void asked(__u64 key)
+static __always_inline void passive_request(__u64 key)
 {
 	struct connect c = {.since_ns = bpf_ktime_get_ns(), .passive = 1};
 
@@ -137,7 +138,7 @@ int BPF_PROG(cm_event_tp_btf, const struct rdma_id_private *id, const struct rdm
 	type = BPF_CORE_READ(event, event);
 	what = what_of(type);
 	if (type == CM_CONNECT_REQUEST)
-		asked((__u64)id);
+		passive_request((__u64)id);
 	if (what == N_BPF_CM)
 		return 0;
 	e = EVENT_RESERVE(BPF_EVENT_CM, struct bpf_event_cm);

@@ -56,7 +56,8 @@ static __always_inline void *event_reserve(enum bpf_event_kind kind, __u32 size)
 /* PF_KTHREAD, linux/include/linux/sched.h */
 #define TASK_IS_KERNEL 0x00200000
 
-/* Records the requesting task; for hooks that run in its context. Left 0 for kernel threads. */
+/* Records the requesting task, in hooks that run in its context. The fields stay 0 for kernel
+ * threads. */
 static __always_inline void event_task(struct bpf_event *e)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task();

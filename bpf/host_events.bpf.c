@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* host_events.bpf.c - events of the node's netdevs and NICs, and the task that caused them.
+/* host_events.bpf.c - reports events of the node's netdevs and NICs, and the task that caused them.
  *
- * Moves: netlink reports that a netdev left its namespace, but not which task moved it. The kernel
- * function that does every move has had three names, all with (dev, net) first; see
- * daemon/events/bpf_points.c.
- * Health: devlink health reporters, as the driver calls them.
- * Transmit timeouts: the kernel's watchdog, before it asks the driver to reset the queue.
- * DCB: the handlers of netlink requests (net/dcb/dcbnl.c), which show the setting and the task; and
- * the application table, which drivers and tools fill through one function. */
+ * Moves: netlink reports that a netdev left its namespace, but not which task moved it. One kernel
+ * function performs every move. Its name differs between kernels (daemon/events/bpf_points.c); its
+ * first arguments are always (dev, net). Health: reports to devlink health, at the moment at which
+ * the driver makes them. Transmit timeouts: the kernel's watchdog, before it calls the driver to
+ * reset the queue. DCB: the handlers of netlink requests (net/dcb/dcbnl.c), which show the setting
+ * and the task; and the application table, which drivers and tools fill through one function. */
 #include "vmlinux.h"
 
 #include "common.bpf.h"
@@ -46,7 +45,7 @@ int BPF_KPROBE(netdev_moves_kprobe, struct net_device *dev, struct net *to)
 
 /* --- devlink health --------------------------------------------------------------------------- */
 
-/* dev_name(), linux/include/linux/device.h */
+/* Returns the device's name, like dev_name() in linux/include/linux/device.h. */
 static __always_inline const char *device_name(const struct device *dev)
 {
 	const char *name = BPF_CORE_READ(dev, init_name);
@@ -97,7 +96,7 @@ int BPF_PROG(nic_health_aborted_tp_btf, const struct devlink *devlink, const cha
 
 /* --- transmit timeouts ------------------------------------------------------------------------ */
 
-/* Runs in a timer: the current task is unrelated. */
+/* Runs in a timer, so the current task is unrelated to the event. */
 SEC("tp_btf")
 int BPF_PROG(tx_timeout_tp_btf, struct net_device *dev, int queue)
 {
@@ -183,8 +182,8 @@ static __always_inline int dcb_set(struct net_device *dev, struct nlattr **tb)
 	return 0;
 }
 
-/* The helper (v5.17) returns the argument as a number: older verifiers (6.1) reject access to an
- * argument that is a pointer to a pointer. */
+/* bpf_get_func_arg() (since Linux 5.17) returns the argument as a number. Old verifiers (seen with
+ * 6.1) reject access to an argument that is a pointer to a pointer. */
 SEC("fentry")
 int BPF_PROG(dcb_set_fentry, struct net_device *dev)
 {
@@ -237,7 +236,7 @@ int BPF_KPROBE(dcb_app_deleted_kprobe, struct net_device *dev, struct dcb_app *a
 	return dcb_app(dev, app, BPF_DCB_APP_DELETED);
 }
 
-/* The older protocol, CEE: reports only that PFC was changed, not the new setting. */
+/* Handles CEE, the older protocol: reports only that PFC was changed, not the new setting. */
 SEC("fentry")
 int BPF_PROG(dcb_set_cee_fentry, struct net_device *dev)
 {

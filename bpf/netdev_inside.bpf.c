@@ -4,12 +4,12 @@
  * instances, which netlink does not report while the netdev is down.
  *
  * Never attached. Run on demand (BPF_PROG_TEST_RUN) with three arguments: the netdev's index in the
- * caller's namespace, and the upper netdev to search for, either by id, or by id 0 and place
- * (namespace inode << 32 | index in that namespace). 0 and 0: no search. Returns 1 if the netdev
- * was found, and stores the answer in the map. Loops use the helper bpf_loop (Linux 5.17), as the
- * verifier would follow each iteration of a plain loop. Sources: dev_index_hash() and
- * netdev_adjacent in linux/net/core/dev.c; linux/net/core/dev.h for the members of NAPI instances
- * (Linux 6.13). */
+ * caller's namespace, and the id and the place of the upper netdev to search for. With id 0, it is
+ * searched by its place (namespace inode << 32 | index in that namespace). With id and place 0,
+ * there is no search. Returns 1 if the netdev was found, and stores the answer in the map. Loops
+ * use the helper bpf_loop (Linux 5.17), as the verifier would follow each iteration of a plain
+ * loop. Sources: dev_index_hash() and netdev_adjacent in linux/net/core/dev.c; linux/net/core/dev.h
+ * for the members of NAPI instances (Linux 6.13). */
 #include "vmlinux.h"
 
 #include <linux/bpf.h>
@@ -22,7 +22,9 @@
 #define INDEX_HASH_SIZE 256 /* NETDEV_HASHENTRIES */
 #define CHAIN_MAX	1024
 #define UPPERS_MAX	64
-#define SEARCHED_MAX	8192 /* a shared pool has many slots */
+/* Maximum number of upper netdevs that a search visits: a shared pool with "network" puts a macvlan
+ * or ipvlan for each slot on one netdev. */
+#define SEARCHED_MAX	8192
 #define NAPI_MAX	512
 
 struct {
@@ -97,7 +99,7 @@ static __always_inline void copy_upper(struct netdev_upper *u, const struct net_
 				  BPF_CORE_READ(upper, rtnl_link_ops, kind));
 }
 
-/* Search by id or, if id is 0, by namespace and index. */
+/* A search by id or, if id is 0, by namespace and index. */
 struct upper_search {
 	const struct list_head *head, *at;
 	const struct net_device *found;
@@ -136,7 +138,7 @@ static __always_inline void search(struct netdev_inside *a, const struct net_dev
 	s.at = BPF_CORE_READ(head, next);
 	bpf_loop(SEARCHED_MAX, on_searched, &s, 0);
 	if (s.found)
-		copy_upper(&a->sought, s.found);
+		copy_upper(&a->match, s.found);
 	else
 		a->more = s.at && s.at != head;
 }
@@ -157,7 +159,7 @@ static __always_inline void read_uppers(struct netdev_inside *a, const struct ne
 
 struct napi_walk {
 	const struct list_head *head, *at;
-	const void *config; /* of the next instance */
+	const void *config; /* settings of the next instance */
 	unsigned n_configs, differing;
 	/* Settings of the whole netdev, as in sysfs. */
 	unsigned threaded, defer_hard_irqs;
@@ -172,7 +174,8 @@ static __always_inline bool napi_differs(const struct napi_walk *w, unsigned def
 	       irq_suspend_timeout;
 }
 
-/* Also counts an instance that has a thread although the netdev is not threaded. */
+/* Counts an instance whose settings differ from the netdev's, or that has a thread although the
+ * netdev is not threaded. */
 static long on_instance(__u32 i, struct napi_walk *w)
 {
 	const struct list_head *at = w->at;
@@ -188,7 +191,8 @@ static long on_instance(__u32 i, struct napi_walk *w)
 	return 0;
 }
 
-/* Persistent settings, for drivers that recreate their instances each time the netdev goes up. */
+/* Counts persistent settings that differ: they exist for drivers that recreate their instances each
+ * time the netdev goes up. */
 static long on_config(__u32 i, struct napi_walk *w)
 {
 	const struct napi_config *c = w->config;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* rdma_events.bpf.c - creation, changes and destruction of queue pairs, and asynchronous events of
- * devices and ports (ib_core).
+/* rdma_events.bpf.c - reports the creation, changes and destruction of queue pairs, and
+ * asynchronous events of devices and ports (ib_core).
  *
  * Created: rdma_restrack_add(), which create_qp() calls for every queue pair once it has its
  * number. Modified: exit of _ib_modify_qp(), which all modifications use, because the result is
- * known there. Destroyed: entry of ib_destroy_qp_user(), because the object is freed at its exit.
- * It can fail with "in use", but not for queue pairs of user space. Asynchronous errors of queue
- * pairs: __ib_qp_event_handler (since v6.2), before that uverbs' own. All in
- * drivers/infiniband/core/{verbs,restrack,cache}.c. */
+ * known there. Destroyed: entry of ib_destroy_qp_user(), because the object is freed at its exit. A
+ * destruction can fail with "in use", but not for queue pairs of user space. Queue pair errors:
+ * entry of __ib_qp_event_handler (verbs.c, since v6.2) or ib_uverbs_qp_event_handler
+ * (uverbs_main.c). Events of ports and devices: entry of ib_dispatch_event (cache.c). All in
+ * drivers/infiniband/core. */
 #include "vmlinux.h"
 
 #include "common.bpf.h"
@@ -165,7 +166,7 @@ static __always_inline int qp_destroyed(struct ib_qp *qp)
 	struct bpf_event_qp *e;
 
 	if (BPF_CORE_READ(qp, real_qp) != qp)
-		return 0; /* one of several handles of a shared queue pair */
+		return 0; /* a handle of a shared queue pair; the pair itself stays */
 	e = qp_event(qp, BPF_QP_DESTROYED);
 	if (e)
 		bpf_ringbuf_submit(e, 0);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* roce_packets.bpf.c - counts the RoCE packets and flows of one interface.
  *
- * The programs only observe: each returns "next" and writes only to its maps. Counts are per CPU.
- * Plain additions are safe: packet handling is not interrupted by other packets of the same
- * interface and CPU.
+ * The programs only observe: each returns "next" and writes only to its maps. Counts are per CPU,
+ * and plain additions are safe, because no other packet of the interface is handled on the same CPU
+ * at the same time.
  *
- * Headers are read in place. If they are in the fragments of an skb (a driver that copies little,
- * GRO), or in the second part of an XDP buffer, the first bytes are copied out: bpf_skb_pull_data()
- * would modify the packet. */
+ * Headers are read in place if possible. If they are in the fragments of an skb (a driver that
+ * copies little, GRO), or in the second part of an XDP buffer, the first bytes are copied to a
+ * scratch buffer; bpf_skb_pull_data() would modify the packet. */
 #include <linux/bpf.h>
 
 #include <bpf/bpf_helpers.h>
@@ -20,7 +20,8 @@ char LICENSE[] SEC("license") = "GPL";
 #define COPY_SIZE 256  /* Ethernet, 4 tags, IPv4 with options, UDP, BTH and RETH: 126 bytes */
 #define VLAN_SIZE 4
 
-/* Set before the load. Both are 0 without flows; the tables are not created then. */
+/* Set before the programs are loaded. Both are 0 if flows are not counted; then the tables are not
+ * created. */
 const volatile __u32 n_flow_sets, n_pending;
 const volatile __u64 hash_keys[ROCE_HASH_KEYS];
 
@@ -41,7 +42,7 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct scratch);
-} desks SEC(".maps");
+} scratch_buffers SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -62,7 +63,7 @@ static __always_inline struct scratch *own_scratch(void)
 {
 	__u32 zero = 0;
 
-	return bpf_map_lookup_elem(&desks, &zero);
+	return bpf_map_lookup_elem(&scratch_buffers, &zero);
 }
 
 /* --- flows ---------------------------------------------------------------------------------- */
@@ -75,7 +76,7 @@ struct flow_query {
 	__u64 number; /* queue pair number or PSN */
 };
 
-/* Index of the flow's slot; ROCE_FLOW_WAYS: not found. */
+/* Returns the index of the flow's slot; ROCE_FLOW_WAYS: not found. */
 static __always_inline __u32 find_in(const struct roce_flow_set *set, __u32 tag,
 				     const void *addresses, __u32 qpn)
 {
@@ -89,8 +90,8 @@ static __always_inline __u32 find_in(const struct roce_flow_set *set, __u32 tag,
 	return ROCE_FLOW_WAYS;
 }
 
-/* Hides the value of i from the verifier like roce_pass_variable(): otherwise it would verify the
- * rest of the program for each of the eight slots. */
+/* Hides the value of i from the verifier, as in roce_pass_variable(): the verifier would otherwise
+ * verify the rest of the program for each of the eight slots. */
 static __always_inline struct roce_flow *flow_at(struct roce_flow_set *set, __u64 i)
 {
 	__u64 unknown = set->version;
@@ -116,9 +117,9 @@ static __always_inline __u32 oldest_in(const struct roce_flow_set *set)
 	return found;
 }
 
-/* Readers compare versions: they see the old or the new flow, or know that they must retry. An
- * exchange is a memory barrier on all architectures; an atomic addition with unused result is not.
- */
+/* Increments the version of the set. Readers compare versions: they read the old or the new flow,
+ * or detect that they must retry. An exchange is a memory barrier on all architectures; an atomic
+ * addition with unused result is not. */
 static __always_inline void next_version(struct roce_flow_set *set)
 {
 	__sync_lock_test_and_set(&set->version, set->version + 1);
@@ -179,8 +180,8 @@ static __always_inline struct roce_pending_slot *pending_of(__u32 hash)
 	return bpf_map_lookup_elem(&pending, &i);
 }
 
-/* Stores the send time of a request. A retransmitted request gets none: the ACK could belong to
- * either (RFC 6298, section 3). */
+/* Stores the send time of a request; not of a retransmitted one, because the ACK could belong to
+ * either transmission (RFC 6298, section 3). */
 static __always_inline void remember(const struct flow_query *w, const struct roce_packet *p,
 				     bool again)
 {
@@ -197,8 +198,8 @@ static __always_inline void remember(const struct flow_query *w, const struct ro
 	slot->pending.sent_ns = bpf_ktime_get_ns();
 }
 
-/* ack: addresses and PSN of an ACK. sent_ns is read before and after the key, because another CPU
- * may overwrite the slot. */
+/* Counts the round trip of the request that an ACK answers; ack: the addresses and PSN of the ACK.
+ * Reads sent_ns before and after the key, because another CPU may overwrite the slot. */
 __noinline int answer(const struct flow_query *ack)
 {
 	struct roce_pending_slot *slot;
@@ -230,8 +231,8 @@ __noinline int answer(const struct flow_query *ack)
 	return 0;
 }
 
-/* The time, as of the first packet in this jiffy: reading the clock costs as much as all the rest.
- */
+/* Returns the time of the first packet in this jiffy: reading the clock costs as much as the rest
+ * of the program. */
 static __always_inline __u64 about_now(struct roce_cpu_counts *c)
 {
 	__u64 tick = bpf_jiffies64();
@@ -292,11 +293,11 @@ static __always_inline enum roce_verdict account(enum roce_verdict verdict, stru
 }
 
 /* Slow paths for packets that are not plain, tried in turn. Global functions, so that the verifier
- * checks each only once. Structures are zeroed, because before Linux 6.3 reads of unwritten stack
- * are rejected, and clang moves loads before branches. They return the verdict. */
+ * checks each only once. They return the verdict. Structures are zeroed, because the verifier
+ * rejects reads of unwritten stack before Linux 6.3, and clang moves loads before branches. */
 
-/* Number of bytes to copy; 0: the frame is too short. The asm keeps the value in one register for
- * the verifier. */
+/* Returns the number of bytes to copy; 0: the frame is too short. The asm keeps the value in one
+ * register for the verifier. */
 static __always_inline __u64 copy_size(__u64 length)
 {
 	asm volatile("" : "+r"(length));
@@ -334,8 +335,8 @@ static __always_inline enum roce_verdict tc_account(enum roce_verdict verdict, s
 	return account(verdict, f, skb_bytes(skb), direction, n_flow_sets != 0);
 }
 
-/* Tagged packets, those with options or extensions, and malformed ones, if the headers are in the
- * linear part. */
+/* Handles tagged packets, packets with options or extensions, and malformed ones, if the headers
+ * are in the linear part. */
 __noinline int tc_any(struct __sk_buff *skb, __u32 direction)
 {
 	struct roce_frame frame = skb_frame(skb);
@@ -344,7 +345,7 @@ __noinline int tc_any(struct __sk_buff *skb, __u32 direction)
 	return tc_account(roce_find(&frame, &f), &f, skb, direction);
 }
 
-/* Packets whose headers are not in the linear part. */
+/* Handles packets whose headers are not in the linear part. */
 __noinline int tc_copied(struct __sk_buff *skb, __u32 direction)
 {
 	__u64 n = copy_size(skb->len);
@@ -375,7 +376,8 @@ static __always_inline enum roce_verdict xdp_account(enum roce_verdict verdict,
 	return account(verdict, f, length, ROCE_RECEIVED, n_flow_sets != 0);
 }
 
-/* Requests the whole length of the buffer only for RoCE, because it is a helper call. */
+/* Like tc_any(), for XDP. Gets the whole length of the buffer only for RoCE, because this is a
+ * helper call. */
 __noinline int xdp_any(struct xdp_md *xdp)
 {
 	struct roce_frame frame = xdp_frame(xdp, ROCE_ANY_LENGTH);
@@ -403,8 +405,8 @@ __noinline int xdp_copied(struct xdp_md *xdp)
 
 /* --- plain packets ---------------------------------------------------------------------------- */
 
-/* Compiled with and without flows: the variables for flows must be saved early, which would slow
- * down counting alone. */
+/* These programs are compiled with and without flows: saving the variables for flows early would
+ * slow down programs that only count. */
 
 static __always_inline int tc(struct __sk_buff *skb, __u32 direction, bool with_flows)
 {
@@ -445,7 +447,7 @@ int roce_sent_flows(struct __sk_buff *skb)
 	return tc(skb, ROCE_SENT, true);
 }
 
-/* Uses the length of the first buffer: a plain packet that ends in it has no second one. */
+/* Uses the length of the first buffer: a plain packet ends in it, so there is no second buffer. */
 static __always_inline int xdp(struct xdp_md *ctx, bool with_flows)
 {
 	struct roce_frame frame = xdp_frame(ctx, ctx->data_end - ctx->data);

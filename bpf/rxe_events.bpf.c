@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* rxe_events.bpf.c - why soft-RoCE queue pairs fail (drivers/infiniband/sw/rxe).
+/* rxe_events.bpf.c - reports why soft-RoCE queue pairs fail (drivers/infiniband/sw/rxe).
  *
  * rxe_cq_post() adds every completion to its queue; one with an error status shows why the queue
- * pair is about to fail. With a NIC only the application sees that. Timeouts and ICRC errors are
- * counted per device, because rxe does not count them. */
+ * pair is about to fail. With a NIC, only the application gets that completion. Timeouts and ICRC
+ * errors are counted per device, because rxe does not count them. */
 #include "vmlinux.h"
 
 #include "common.bpf.h"
@@ -29,7 +29,8 @@ struct {
 	__type(value, struct second);
 } failures SEC(".maps");
 
-/* Not locked: concurrent CPUs may exceed the rate by a few. */
+/* Returns false if too many failures were reported in this second. Not locked: concurrent CPUs may
+ * exceed the rate by a few. */
 static __always_inline bool within_rate(void)
 {
 	__u64 now = bpf_ktime_get_ns() / 1000000000;
@@ -187,7 +188,8 @@ int BPF_KPROBE(soft_rnr_kprobe, struct timer_list *timer)
 	return count(device_of(TIMERS_QP(timer, rnr_nak_timer)), BPF_SOFT_RNR_TIMEOUT);
 }
 
-/* Only the return value shows the error, and a kretprobe would not know the device. */
+/* An fexit program, because only the return value shows the error, and a kretprobe has no access to
+ * the device. */
 SEC("fexit")
 int BPF_PROG(soft_icrc_fexit, void *skb, struct rxe_pkt_info *packet, int result)
 {

@@ -12,7 +12,7 @@
 #include "utf8.h"
 
 #define LINE_SIZE 1024
-/* What follows a message in JSON: braces, names, an int, 40 bytes of the error's words. */
+/* Room for the text after a message in JSON: braces, names, an int, 40 bytes of strerror(). */
 #define JSON_TAIL 96
 
 static enum log_level threshold = LOG_LVL_INFO;
@@ -46,7 +46,8 @@ static uint64_t monotonic_ms(void)
 	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
 
-/* True when this line may pass; *ret_missed is what the site has swallowed since the last one. */
+/* True if the rate limit allows this line. *ret_missed: number of lines of this call site that were
+ * dropped since its last one. */
 static bool site_take(struct log_site *site, uint64_t now_ms, uint32_t *ret_missed)
 {
 	uint64_t refill = site->used ? (now_ms - site->last_ms) / 1000 : LOG_BURST;
@@ -80,7 +81,7 @@ static void timestamp(char *buf, size_t size)
 	snprintf(buf + n, size - n, ".%03ldZ", ts.tv_nsec / 1000000);
 }
 
-/* Appends s as the inside of a JSON string; bytes that JSON forbids become '?'. */
+/* Appends s as the content of a JSON string; bytes that JSON forbids become '?'. */
 static size_t add_json(char *out, size_t size, size_t n, const char *s)
 {
 	for (; *s != '\0' && n + 3 < size; s++) {
@@ -109,8 +110,8 @@ static size_t format_json(char *line, size_t size, enum log_level level, const c
 				    -err, strerror(-err));
 }
 
-/* Control bytes (names come from the kernel, messages from peers) must not start a line of their
- * own, and what reads the log expects UTF-8. */
+/* Replaces control bytes and invalid UTF-8 by '?'. A name from the kernel or a message from a peer
+ * must not start a new line, and log collectors expect UTF-8. */
 static void make_printable(char *s)
 {
 	for (size_t n; *s != '\0'; s += n ? n : 1) {
@@ -135,7 +136,7 @@ static size_t format_text(char *line, size_t size, enum log_level level, const c
 	return size - 1;
 }
 
-/* Gives a line to a text that differs from the last one. */
+/* Allows one line beyond the rate limit if the text differs from the call site's last one. */
 static void site_answer(struct log_site *site, const char *msg)
 {
 	uint64_t text = fnv1a(FNV1A_START, msg, strlen(msg));
@@ -147,7 +148,8 @@ static void site_answer(struct log_site *site, const char *msg)
 	pthread_mutex_unlock(&lock);
 }
 
-/* False: the line is not to be written. */
+/* False if the line must not be written: it is below the log level or, which is counted, beyond the
+ * rate limit. */
 static bool passes(struct log_site *site, enum log_level level, uint32_t *ret_missed)
 {
 	bool pass;
@@ -166,7 +168,7 @@ static bool passes(struct log_site *site, enum log_level level, uint32_t *ret_mi
 static void line_put(const char *line, size_t n)
 {
 	if (write(STDERR_FILENO, line, n) < 0)
-		return; /* nobody reads our log: there is no better place to say so */
+		return; /* stderr is closed: the failure cannot be reported */
 }
 
 void log_v(struct log_site *site, enum log_level level, const char *module, int err,
@@ -191,7 +193,7 @@ void log_v(struct log_site *site, enum log_level level, const char *module, int 
 	line_put(line, n);
 }
 
-/* Members in front of the object's end; what does not fit is left out. */
+/* Inserts the fields as members before the end of the object; omits those that do not fit. */
 static size_t add_fields_json(char *line, size_t size, size_t n, const struct log_field *f,
 			      size_t n_fields)
 {
@@ -206,7 +208,7 @@ static size_t add_fields_json(char *line, size_t size, size_t n, const struct lo
 	return n + (size_t)snprintf(line + n, size - n, "}\n");
 }
 
-/* Values in quotation marks, which are escaped as JSON escapes them. */
+/* Appends the fields as key="value", with the values escaped as in JSON. */
 static void add_fields_text(char *msg, size_t size, const struct log_field *f, size_t n_fields)
 {
 	size_t n = strlen(msg);

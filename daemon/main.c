@@ -19,10 +19,10 @@
 #include "output.h"
 #include "pool_config.h"
 #include "privilege_uses.h"
-#include "suggest_config.h"
+#include "start_limit.h"
 #include "version.h"
 
-/* Sentences that are written once it is known where: to the log, in its format, or to stderr. */
+/* Warnings that are kept until it is known where to print them: in the log, or on stderr. */
 #define NOTES_MAX 100
 static char *notes[NOTES_MAX];
 static size_t n_notes;
@@ -35,7 +35,7 @@ static void main_note(const char *sentence)
 		notes[n_notes++] = copy;
 }
 
-static void main_tell_notes(bool in_log)
+static void main_print_notes(bool in_log)
 {
 	for (size_t i = 0; i < n_notes; i++) {
 		if (in_log)
@@ -47,25 +47,25 @@ static void main_tell_notes(bool in_log)
 	n_notes = 0;
 }
 
-/* arg: how many there were. */
+/* Keeps a warning for main_print_notes(), and counts it in *arg. */
 static void main_on_warning(const char *sentence, void *arg)
 {
 	++*(unsigned *)arg;
 	main_note(sentence);
 }
 
-static void tell_overridden(const struct options *o, const struct config_file *file)
+static void main_note_overridden(const struct options *o, const struct config_file *file)
 {
 	char names[256], sentence[OPTION_TEXT_SIZE + 320];
 
 	if (options_overridden(o, file, names, sizeof(names)) == 0)
 		return;
-	snprintf(sentence, sizeof(sentence), "%s: flags say otherwise, and count: %s", o->config,
+	snprintf(sentence, sizeof(sentence), "%s: flags override these options: %s", o->config,
 		 names);
 	main_note(sentence);
 }
 
-static void main_tell_refusals(const struct pool_config *pools)
+static void main_print_refusals(const struct pool_config *pools)
 {
 	char text[POOL_REFUSAL_TEXT];
 
@@ -85,8 +85,8 @@ static int print_text(char *text)
 	return EXIT_SUCCESS;
 }
 
-/* Each may be waiting for a device, and nothing else should have to wait for it; libuv's four
- * threads would not do. One that never runs costs some kilobytes. */
+/* A job may wait for a device for a long time and must not delay others, so libuv's four threads
+ * are too few. An unused thread costs some kilobytes. */
 static void widen_thread_pool(void)
 {
 	char n[12];
@@ -95,13 +95,13 @@ static void widen_thread_pool(void)
 	setenv("UV_THREADPOOL_SIZE", n, 1);
 }
 
-/* Its rings would make system calls behind the filter's back; libuv then does without. */
+/* io_uring makes system calls that bypass the seccomp filter. */
 static void keep_from_io_uring(void)
 {
 	setenv("UV_USE_IO_URING", "0", 1);
 }
 
-/* Somebody else does the work on this node: not a failure like others. */
+/* Exit status: another rocelet serves this node. */
 #define EXIT_IN_USE 3
 
 static int daemon_run(const struct launch *l)
@@ -110,14 +110,14 @@ static int daemon_run(const struct launch *l)
 	struct err e = {0};
 	int r;
 
-	/* Until the loop listens to it there is nothing to be read again, and nothing to die of. */
+	/* The loop handles SIGHUP later; until then it must not end the process. */
 	signal(SIGHUP, SIG_IGN);
 	memory_keep_small();
 	widen_thread_pool();
 	keep_from_io_uring();
 	log_init((enum log_level)o->log_level, (enum log_format)o->log_format);
 	log_info("main", 0, "rocelet %s", ROCELET_VERSION);
-	main_tell_notes(true);
+	main_print_notes(true);
 	privilege_uses_reduce(o);
 	r = loop_run(l, &e);
 	if (r < 0) {
@@ -134,7 +134,7 @@ static int main_act(enum option_action action, const struct launch *l,
 	const struct options *o = l->options;
 
 	if (action != ACTION_RUN)
-		main_tell_notes(false);
+		main_print_notes(false);
 	switch (action) {
 	case ACTION_HELP:
 		options_help(stdout);
@@ -143,7 +143,7 @@ static int main_act(enum option_action action, const struct launch *l,
 		puts("rocelet " ROCELET_VERSION);
 		return EXIT_SUCCESS;
 	case ACTION_PRINT_CONFIG:
-		main_tell_refusals(l->pools);
+		main_print_refusals(l->pools);
 		return print_text(options_json(o, pool_config_tree(l->pools)));
 	case ACTION_PRINT_SCHEMA:
 		return print_text(config_schema_text());
@@ -157,8 +157,8 @@ static int main_act(enum option_action action, const struct launch *l,
 	return daemon_run(l);
 }
 
-/* A daemon whose file is wrong is of use all the same: it observes, and says what is wrong where
- * people look. Who only asks about the file, or types a wrong flag, is told and that is it. */
+/* The daemon also starts with an invalid file: it observes, and reports the error in /readyz and
+ * doctor. Commands that only check or print the configuration, and wrong flags, fail. */
 static int run_without_file(struct launch *l, struct options *options, bool has_options,
 			    const struct err *why)
 {
@@ -174,15 +174,15 @@ static int run_without_file(struct launch *l, struct options *options, bool has_
 	return 0;
 }
 
-static int main_tell(int r, const struct err *e)
+static int main_report(int r, const struct err *e)
 {
 	if (r < 0)
 		fprintf(stderr, "rocelet: %s\n", e->msg);
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-/* Whatever the configuration file is like: the daemon starts after it. -1: that is not asked for.
- */
+/* Runs --install-cni, --uninstall-cni or --remove-features, which do not depend on the
+ * configuration file. -1: none of them was given. */
 static int main_install(int argc, char *argv[])
 {
 	static struct options o;
@@ -192,16 +192,16 @@ static int main_install(int argc, char *argv[])
 	if (options_of_flags(&o, &action, argc, argv, &e) < 0 || action != ACTION_RUN)
 		return -1;
 	if (o.install_cni[0])
-		return main_tell(cni_install(o.install_cni,
-					     (const char(*)[CNI_INSTALL_NAME])o.link.items,
-					     o.link.n, &e),
-				 &e);
+		return main_report(cni_install(o.install_cni,
+					       (const char(*)[CNI_INSTALL_NAME])o.link.items,
+					       o.link.n, o.set_aside, &e),
+				   &e);
 	if (o.uninstall_cni[0])
-		return main_tell(cni_uninstall(o.uninstall_cni, &e), &e);
+		return main_report(cni_uninstall(o.uninstall_cni, &e), &e);
 	if (o.remove_features[0]) {
 		const struct device_folder folder = {o.remove_features, false};
 
-		return main_tell(device_files_remove(&folder, NODE_FEATURES_FILE, &e), &e);
+		return main_report(device_files_remove(&folder, NODE_FEATURES_FILE, &e), &e);
 	}
 	return -1;
 }
@@ -222,22 +222,29 @@ int main(int argc, char *argv[])
 	r = main_install(argc, argv);
 	if (r >= 0)
 		return r;
+	/* No limit for stdin: a user may type the configuration, or kubectl exec may be slow. */
+	if (options_of_flags(&options, &action, argc, argv, &e) < 0 ||
+	    strcmp(options.config, "-") != 0)
+		start_limit_begin("reading the configuration");
 	r = options_load(&options, &action, &file, argc, argv, main_on_warning, &n_warnings, &e);
 	has_options = r == 0;
 	if (r == 0)
-		tell_overridden(&options, &file);
+		main_note_overridden(&options, &file);
 	if (r == 0)
 		r = pool_config_load(&pools, &file, &options, main_on_warning, &n_warnings, &e);
+	if (r == 0 && action == ACTION_RUN)
+		r = pool_config_check_any(&pools, &e);
+	start_limit_end();
 	launch.config_digest = config_file_digest(&file);
 	memcpy(launch.group, file.group, sizeof(launch.group));
-	launch.has_groups = file.has_groups;
+	launch.can_match = file.can_match;
 	if (action != ACTION_CHECK_CONFIG)
 		config_file_done(&file);
 	if (r < 0 && action == ACTION_RUN)
 		r = run_without_file(&launch, &options, has_options, &e);
 	if (r < 0) {
 		config_file_done(&file);
-		main_tell_notes(false);
+		main_print_notes(false);
 		fprintf(stderr, "rocelet: %s\n", e.msg);
 		return 2;
 	}

@@ -18,8 +18,8 @@ struct hw {
 	 * may be used. False under --sysfs-root with a copied or synthetic tree: then only its
 	 * files are read. */
 	bool live;
-	bool no_bpf; /* do not load BPF programs, not even for data that has no other source; set
-			after hw_open() */
+	bool no_bpf; /* set it after hw_open(): do not load BPF programs, even if data is missing
+			then */
 };
 
 int hw_open(struct hw *, const char *sys_root, const char *dev_root, const char *proc_root,
@@ -38,7 +38,7 @@ enum scan_part {
 	SCAN_ALL = SCAN_FUNCTIONS | SCAN_NETDEVS | SCAN_RDMA | SCAN_REPORTS,
 };
 
-/* Sources of a scan; for the log and the metrics the first problem of each is kept. */
+/* Sources of a scan. The first problem of each is kept, for the log and the metrics. */
 enum scan_source {
 	SRC_SYSFS,
 	SRC_RTNETLINK,
@@ -67,8 +67,8 @@ void scan_done(struct scan *);
 void hw_read_details(const struct hw *, struct host *h, struct err problem[N_SCAN_SOURCES]);
 const char *scan_source_name(enum scan_source);
 
-/* The slot for a reader's error, or NULL (accepted by err_set()) if the source has a problem
- * already. */
+/* Returns the slot for a reader's error, or NULL (accepted by err_set()) if the source has a
+ * problem already. */
 static inline struct err *problem_slot(struct err problem[N_SCAN_SOURCES], enum scan_source s)
 {
 	return problem[s].code ? NULL : &problem[s];

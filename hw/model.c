@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "search.h"
 
 /* --- PCI addresses ------------------------------------------------------------------------ */
 
@@ -109,7 +110,8 @@ int natural_cmp(const char *a, const char *b)
 
 /* --- names of values -------------------------------------------------------------------------- */
 
-/* Values come from the kernel; newer ones than in these tables have no name. */
+/* Returns the word for a value, "unknown" if there is none: a newer kernel may have values that
+ * these tables lack. */
 static const char *model_word_of(const char *const *words, size_t n, unsigned value)
 {
 	return value < n && words[value] ? words[value] : "unknown";
@@ -322,10 +324,7 @@ static bool own_ports(struct rdma_dev *d)
 		return false;
 	for (unsigned i = 0; i < d->n_ports; i++)
 		d->ports[i].gids = NULL;
-	for (unsigned i = 0; i < d->n_ports; i++)
-		if (!COPY_ARRAY(&d->ports[i], &from.ports[i], gids, n_gids))
-			return false;
-	return true;
+	return !any_of(d->n_ports, i, !COPY_ARRAY(&d->ports[i], &from.ports[i], gids, n_gids));
 }
 
 int rdma_dev_copy_bare(struct rdma_dev *dst, const struct rdma_dev *src)
@@ -396,13 +395,14 @@ static int compare_report(const struct report *r, const char *function, int vf)
 	return order ? order : (r->vf > vf) - (r->vf < vf);
 }
 
-/* Index of the first report that does not sort before (function, vf). */
+/* Returns the index of the first report that does not sort before (function, vf). */
 static size_t first_report(const struct host *h, const char *function, int vf)
 {
 	return lower_bound(h->n_reports, i, compare_report(&h->reports[i], function, vf) < 0);
 }
 
-/* The report at *at if it is one of (function, vf), else NULL; increments *at. */
+/* Returns the report at *at and increments *at, if that report is about (function, vf); else NULL.
+ */
 static const struct report *next_report(const struct host *h, const char *function, int vf,
 					size_t *at)
 {
@@ -412,7 +412,7 @@ static const struct report *next_report(const struct host *h, const char *functi
 	return r && r->vf == vf && strcmp(r->function, function) == 0 ? r : NULL;
 }
 
-/* Whether a report marks the function unreachable. Its VFs and sub-functions are unreachable, too.
+/* True if a report marks the function unreachable. Its VFs and sub-functions are unreachable, too.
  */
 static bool is_unreachable(const struct host *h, const char *function)
 {
@@ -457,26 +457,19 @@ void host_join_reports(struct host *h)
 
 const struct function *host_function(const struct host *h, const char *id)
 {
-	for (size_t i = 0; i < h->n_functions; i++)
-		if (strcmp(h->functions[i].id, id) == 0)
-			return &h->functions[i];
-	return NULL;
+	return find_first(h->functions, h->n_functions, i, strcmp(h->functions[i].id, id) == 0);
 }
 
 const struct netdev *host_function_netdev(const struct host *h, const char *function)
 {
-	for (size_t i = 0; i < h->n_netdevs; i++)
-		if (strcmp(h->netdevs[i].function, function) == 0)
-			return &h->netdevs[i];
-	return NULL;
+	return find_first(h->netdevs, h->n_netdevs, i,
+			  strcmp(h->netdevs[i].function, function) == 0);
 }
 
 const struct netdev *host_netdev(const struct host *h, int nsid, int ifindex)
 {
-	for (size_t i = 0; i < h->n_netdevs; i++)
-		if (h->netdevs[i].nsid == nsid && h->netdevs[i].ifindex == ifindex)
-			return &h->netdevs[i];
-	return NULL;
+	return find_first(h->netdevs, h->n_netdevs, i,
+			  h->netdevs[i].nsid == nsid && h->netdevs[i].ifindex == ifindex);
 }
 
 const struct rdma_dev *host_rdma(const struct host *h, const char *name)
@@ -495,10 +488,15 @@ const struct rdma_dev *host_rdma(const struct host *h, const char *name)
 
 const struct rdma_dev *host_rdma_in(const struct host *h, int nsid, const char *name)
 {
-	for (size_t i = 0; i < h->n_rdma; i++)
-		if (h->rdma[i].nsid == nsid && strcmp(h->rdma[i].name, name) == 0)
-			return &h->rdma[i];
-	return NULL;
+	return find_first(h->rdma, h->n_rdma, i,
+			  h->rdma[i].nsid == nsid && strcmp(h->rdma[i].name, name) == 0);
+}
+
+const struct rdma_dev *host_rdma_sampled(const struct host *h, const char *name)
+{
+	const struct rdma_dev *dev = host_rdma_in(h, NSID_HOST, name);
+
+	return dev ? dev : host_rdma(h, name);
 }
 
 const char *netdev_altname(const struct netdev *d, const char *name)

@@ -35,7 +35,7 @@ static int format_path(char path[SYSFS_PATH_MAX], const char *fmt, va_list ap)
 
 static _Thread_local int starved;
 
-/* Returns -errno of a failed open. */
+/* Returns -errno of a failed open, and remembers exhausted resources for sysfs_exhausted(). */
 static int open_failed(void)
 {
 	if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
@@ -51,7 +51,8 @@ int sysfs_exhausted(void)
 	return code;
 }
 
-/* One read is enough: an attribute, like any regular file, returns all that fits at once. */
+/* Reads once, which is enough: an attribute, like any regular file, returns as much as fits at
+ * once. */
 static ssize_t sysfs_read_once(int fd, char *buf, size_t size)
 {
 	ssize_t n;
@@ -228,8 +229,8 @@ static int each_entry(int dir, const uint8_t *entries, size_t n, sysfs_entry_fn 
 	return count;
 }
 
-/* Not readdir(): most folders have few entries, and its allocated stream costs more than reading
- * them. */
+/* Does not use readdir(), whose allocated stream costs more than reading the few entries of most
+ * folders. */
 int sysfs_list(int dir, const char *path, sysfs_entry_fn *fn, void *arg)
 {
 	uint8_t entries[4096] __attribute__((aligned(alignof(struct dirent64))));

@@ -12,7 +12,7 @@
 		ATTACH_DRIFT_LINK(LINK_##id), #name                                                \
 	}
 
-/* The drift bits of VF settings are the first N_VF_FIELDS bits. */
+/* Returns the name of a VF setting's drift bit: the first N_VF_FIELDS bits are VF settings. */
 static const char *vf_name(unsigned bit)
 {
 	for (size_t i = 0; i < N_VF_FIELDS; i++)

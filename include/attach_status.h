@@ -6,22 +6,22 @@
 #include "attachment.h"
 #include "sandbox.h"
 
-/* Settings that differ from those that were applied. The low bits are those of vf_fields.h (set on
- * the PF); these are bits of settings in the pod's namespace. */
+/* Bits of settings that differ from the applied ones. The low bits are those of vf_fields.h
+ * (settings of the PF); the bits below are settings in the pod's namespace. */
 #define ATTACH_DRIFT_NAME	 (1u << 16)
 #define ATTACH_DRIFT_DOWN	 (1u << 17)
 #define ATTACH_DRIFT_IPS	 (1u << 18)
 #define ATTACH_DRIFT_RDMA	 (1u << 19) /* its RDMA device was removed; cannot be repaired */
 #define ATTACH_DRIFT_LINK(field) (1u << (20 + (field))) /* enum link_field */
 
-/* Name and bit of the i-th setting that can drift: "mac", "vlan", "spoofchk" ...; NULL past the
- * end. */
+/* Returns the name and the bit of the i-th setting that can drift: "mac", "vlan", "spoofchk" ...;
+ * NULL past the end. */
 const char *attach_drift_name(size_t i, unsigned *ret_bit);
 
 /* One attachment. */
 struct attach_status {
 	const struct attach_record *record;
-	const char *step;  /* of the running operation, NULL = none */
+	const char *step;  /* step of the running operation, NULL = none */
 	unsigned drift;	   /* bits, see above */
 	unsigned tries;	   /* consecutive failures */
 	uint64_t since_ms; /* loop time at which its state began */
@@ -35,8 +35,9 @@ struct attach_list {
 	size_t n;
 };
 
-/* The attachment of the function itself; NULL = none. Skips attachments of macvlans and ipvlans on
- * it, and free ones, which are listed only for their last attach error. */
+/* Returns the attachment of the function itself; NULL = none. Skips attachments of macvlans and
+ * ipvlans on the function, and free devices, which are in the list only because their last attach
+ * failed. */
 const struct attach_status *attach_list_function(struct attach_list, const char *function);
 /* Finds an attachment by the kubelet's resource name and device ID. */
 const struct attach_status *attach_list_id(struct attach_list, const char *resource,
@@ -51,7 +52,7 @@ enum renewal {
 	RENEWAL_BEYOND,	 /* stuck in an unreachable namespace */
 	N_RENEWALS
 };
-/* "", "dirty", "unknown", "always", "beyond" */
+/* Returns "", "dirty", "unknown", "always" or "beyond". */
 const char *renewal_name(enum renewal);
 #define ATTACH_LEFT_SIZE 256
 
@@ -69,9 +70,9 @@ struct attach_counters {
 	char journal_error[256]; /* "" = the journal is writable */
 	char view_error[256];	 /* parts of the host that cannot be seen; "" = none */
 	/* contradicting: number of devices whose sandbox the runtime does not list as ready,
-	 * although the pod has processes or is in the kubelet's list. runtime_lacks_all: it lists
-	 * none of the sandboxes that have devices. runtime_error: the first contradiction as a
-	 * message. */
+	 * although the pod has processes or is in the kubelet's list. runtime_lacks_all: the
+	 * runtime lists none of the sandboxes that have devices. runtime_error: the first
+	 * contradiction as a message. */
 	unsigned contradicting;
 	bool runtime_lacks_all;
 	char runtime_error[480];

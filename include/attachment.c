@@ -46,8 +46,8 @@ bool attach_state_may_become(enum attach_state from, enum attach_state to)
 
 #define ALIAS_START "rocelet "
 
-/* A pod's name may not fit into the alias; it is truncated, because the UID after it identifies the
- * pod exactly. */
+/* Builds the alias. A pod's name that does not fit is truncated, because the UID after it
+ * identifies the pod exactly. */
 void attach_alias(const struct attach_record *r, char ret[ATTACH_ALIAS_SIZE])
 {
 	const struct attach_owner *o = &r->owner;
@@ -61,7 +61,8 @@ void attach_alias(const struct attach_record *r, char ret[ATTACH_ALIAS_SIZE])
 		 o->uid[0] ? " " : "", o->uid);
 }
 
-/* Validates the name: an alias can be forged, and this name is given to a netdev. */
+/* Extracts the original name and validates it: an alias can be forged, and a netdev will get this
+ * name. */
 bool attach_alias_origin(const char *alias, char ret[IFNAMSIZ])
 {
 	char name[IFNAMSIZ] = "";
@@ -80,7 +81,7 @@ bool attach_alias_origin(const char *alias, char ret[IFNAMSIZ])
 	return true;
 }
 
-/* Letters, digits and dashes: the form of UIDs from the API server and of static pods. */
+/* True for letters, digits and dashes, as in UIDs from the API server and of static pods. */
 static bool is_uid(const char *s)
 {
 	size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-");
@@ -104,8 +105,8 @@ void attach_alias_uid(const char *alias, char ret[POD_UID_SIZE])
 
 /* --- RDMA devices ----------------------------------------------------------------------------- */
 
-/* Only a VF attachment owns its function's RDMA device; a macvlan or ipvlan shares it with others.
- */
+/* Compares by the recorded index, or else by function: only a VF attachment owns its function's
+ * RDMA device; a macvlan or ipvlan shares it with others. */
 bool attach_record_is_rdma(const struct attach_record *r, const struct rdma_dev *d)
 {
 	const struct rdma_identity *id = r->rdma_id.known ? &r->rdma_id : &r->origin.rdma_id;
@@ -117,7 +118,7 @@ bool attach_record_is_rdma(const struct attach_record *r, const struct rdma_dev 
 
 /* --- soft-RoCE -------------------------------------------------------------------------------- */
 
-/* Replaces characters so that no ID can lead outside the folder. */
+/* Makes the node's name. Replaces characters so that no ID can lead outside the folder. */
 void soft_roce_node(const char *id, char ret[SOFT_ROCE_NODE_SIZE])
 {
 	static const char start[] = SOFT_ROCE_DIR "/by-name/";

@@ -62,7 +62,7 @@ enum plan_kind { PLAN_VF, PLAN_MACVLAN, PLAN_IPVLAN };
  * unchanged. */
 struct net_plan {
 	enum plan_kind kind;
-	char ifname[IFNAMSIZ]; /* in the pod, "net1" */
+	char ifname[IFNAMSIZ]; /* name in the pod, "net1" */
 	LINK_VALUES;	       /* 0 = unchanged */
 	bool has_mac;
 	uint8_t mac[6];
@@ -76,8 +76,8 @@ struct net_plan {
 	/* Host-network pod: the device stays in the host namespace and is only recorded, so that
 	 * state left by the pod is found when it ends. */
 	bool in_host;
-	/* A driver for user space (vfio, uio) has the function: the pod opens it by its device
-	 * nodes, and only the settings of its PF are applied. */
+	/* The function is bound to a user space driver (vfio, uio): the pod opens its device nodes,
+	 * and only the settings of its PF are applied. */
 	bool no_netdev;
 	enum clean_mode clean; /* from the pool */
 };
@@ -90,7 +90,7 @@ enum attach_door { DOOR_NATIVE, DOOR_CNI, DOOR_ADMIN };
  * get the same one. */
 struct netns_id {
 	char path[128];
-	uint64_t dev, ino; /* of the nsfs file, 0 = unknown */
+	uint64_t dev, ino; /* identity of the nsfs file, 0 = unknown */
 };
 
 #define CNI_NETWORK_SIZE 128
@@ -120,8 +120,8 @@ struct function_identity {
 	uint16_t vendor, device;     /* PCI ids, 0 = unknown */
 	uint8_t pf_mac[HW_ADDR_MAX]; /* permanent MAC of its PF */
 	unsigned pf_mac_len;	     /* 0 = unknown */
-	/* Inode of its sysfs folder, unique within a boot: a function that left the bus and came
-	 * back gets a new one. 0 = unknown */
+	/* Inode of its sysfs folder, unique within a boot: a function that was removed from the bus
+	 * and added again has a new one. 0 = unknown */
 	uint64_t folder;
 };
 
@@ -170,7 +170,7 @@ struct attach_record {
 	uint64_t serial; /* incremented with each attachment of this device */
 	char resource[RESOURCE_NAME_SIZE];
 	char id[PLUGIN_ID_SIZE];
-	char function[DEV_ID_SIZE]; /* of a macvlan or ipvlan: the parent's function */
+	char function[DEV_ID_SIZE]; /* its function, or that of its parent (macvlan, ipvlan) */
 	struct attach_owner owner;
 	struct net_plan plan;
 	struct link_origin origin;
@@ -194,26 +194,26 @@ struct attach_record {
 	bool renewing; /* its driver is unbound and will be bound again at once */
 };
 
-/* Whether this is the attachment's RDMA device: by the recorded index, or because it belongs to the
+/* True if this is the attachment's RDMA device: by the recorded index, or because it belongs to the
  * attachment's function according to its netdev or sysfs folder. Names are not trusted. */
 bool attach_record_is_rdma(const struct attach_record *, const struct rdma_dev *);
 
-/* "free", "attaching", "in_pod", "returning", "bad" */
+/* Returns "free", "attaching", "in_pod", "returning" or "bad". */
 const char *attach_state_name(enum attach_state);
-/* False: the state machine does not allow the transition, the caller has a bug. */
+/* True if the state machine allows the transition; otherwise the caller has a bug. */
 bool attach_state_may_become(enum attach_state from, enum attach_state to);
 
 /* Name prefix of the soft-RoCE devices that temporarily occupy a device number
- * (soft_roce_number.h). */
+ * (soft_roce_nodes.h). */
 #define SOFT_ROCE_PLACEHOLDER "rxe_hold_"
 
-/* Folder below the root of devices for the device nodes of soft-RoCE devices of containers: all
- * uverbsN, rdma_cm and the contents of the host's infiniband/; by-name/ has one node for each
- * device of the plugin, because Allocate must name a node before the number is known. A container
- * sees the folder as its /dev/infiniband; the device cgroup decides which nodes it can open. */
+/* Folder in /dev with the device nodes for containers that have soft-RoCE devices: all uverbsN,
+ * rdma_cm, and copies of the host's infiniband/. by-name/ has one node for each device of the
+ * plugin, because Allocate must name a node before its number is known. A container sees the folder
+ * as its /dev/infiniband; its device cgroup decides which nodes it can open. */
 #define SOFT_ROCE_DIR	    "rocelet"
 #define SOFT_ROCE_NODE_SIZE (DEV_ID_SIZE + 32)
-/* "rocelet/by-name/0000:01:10.0"; '/' in ids becomes '_'. */
+/* Makes the name of a device's node: "rocelet/by-name/0000:01:10.0"; '/' in ids becomes '_'. */
 void soft_roce_node(const char *id, char ret[SOFT_ROCE_NODE_SIZE]);
 
 /* Builds the alias that a netdev carries while it is attached: "rocelet ORIGINAL-NAME NAMESPACE/POD

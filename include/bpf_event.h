@@ -26,7 +26,7 @@ enum bpf_event_kind {
 
 struct bpf_event {
 	__u16 version, kind;
-	__u32 size;    /* of the whole event */
+	__u32 size;    /* size of the whole event */
 	__u64 time_ns; /* CLOCK_MONOTONIC */
 	__u64 cgroup;  /* id of the task's cgroup; 0 = not from a task */
 	__u32 pid;     /* requesting process, in the initial pid namespace; 0 = the kernel itself */
@@ -39,7 +39,7 @@ struct bpf_event_netdev_moved {
 	__u32 ifindex;	  /* before the move */
 	__u32 netns_from; /* namespace inode numbers */
 	__u32 netns_to;
-	char name[16]; /* of the netdev before the move */
+	char name[16]; /* the netdev's name before the move */
 	__u32 reserved;
 };
 

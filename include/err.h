@@ -53,15 +53,15 @@ __attribute__((format(printf, 2, 3))) static inline int err_wrap(struct err *e, 
 	return e->code;
 }
 
-/* The operation may succeed if retried later; nothing is broken. */
+/* True if the operation may succeed when it is retried. */
 static inline bool err_is_transient(int code)
 {
 	return code == -EAGAIN || code == -EINTR || code == -EBUSY || code == -ENOBUFS ||
 	       code == -ETIMEDOUT;
 }
 
-/* The object was removed between two calls. Not an error: scan again. */
-static inline bool err_is_gone(int code)
+/* True if the object was removed between two calls. This is no error: scan again. */
+static inline bool err_is_not_found(int code)
 {
 	return code == -ENODEV || code == -ENOENT || code == -ENXIO;
 }

@@ -17,8 +17,10 @@ struct event {
 	enum event_type type;
 	char reason[32]; /* "Attached", "AttachFailed", "Returned", "QueuePairFailed" */
 	char namespace[64], pod[256]; /* "" = not about a pod */
+	char other_pods[512];	      /* further pods concerned, "namespace/name,namespace/name";
+				       * those that do not fit are omitted */
 	char device[DEV_ID_SIZE];     /* "" = not about a device */
-	char message[256];
+	char message[512];
 	uint64_t generation; /* set by the ring: its generation at the last occurrence */
-	bool is_answer;	     /* to a person's edit: the log drops no text that is new */
+	bool is_answer;	     /* answers a user's edit: its log line is limited only if it repeats */
 };

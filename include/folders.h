@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* folders.h - like mkdir -p. */
+/* folders.h - creates folders, like mkdir -p. */
 #pragma once
 
 #include <errno.h>

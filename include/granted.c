@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "search.h"
+
 static void free_texts(char **texts, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -13,10 +15,7 @@ static void free_texts(char **texts, size_t n)
 
 static bool granted_has_id(const struct granted *g, const char *id)
 {
-	for (size_t i = 0; i < g->n_ids; i++)
-		if (strcmp(g->ids[i], id) == 0)
-			return true;
-	return false;
+	return any_of(g->n_ids, i, strcmp(g->ids[i], id) == 0);
 }
 
 bool granted_has_no_network(const struct granted_list *l, const char *resource, const char *id,

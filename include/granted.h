@@ -36,7 +36,7 @@ struct granted_list {
 };
 
 void granted_list_done(struct granted_list *);
-/* Whether the pool of the device had no network when it was allocated. reserved_ms: time of the
- * last Allocate, 0 = unknown; false if the list is older than that. */
+/* True if the pool of the device had no network when it was allocated. reserved_ms: time of the
+ * last Allocate, 0 = unknown. False if the list is older than that. */
 bool granted_has_no_network(const struct granted_list *, const char *resource, const char *id,
 			    uint64_t reserved_ms);

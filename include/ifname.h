@@ -7,13 +7,14 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* isspace() of linux/lib/ctype.c, which includes Latin-1's no-break space. */
+/* Like isspace() of linux/lib/ctype.c, which includes Latin-1's no-break space. */
 static inline bool ifname_is_space(char c)
 {
 	return (c >= '\t' && c <= '\r') || c == ' ' || c == '\xa0';
 }
 
-/* dev_valid_name(), linux/net/core/dev.c. A valid name is safe as part of a path. */
+/* True if dev_valid_name() in linux/net/core/dev.c accepts the name. A valid name is safe as a part
+ * of a path. */
 static inline bool ifname_is_valid(const char *s)
 {
 	size_t n = strnlen(s, IFNAMSIZ);

@@ -8,7 +8,7 @@
 
 /* --- parsing ---------------------------------------------------------------------------------- */
 
-/* Since json_text_watch(), in this thread. */
+/* An allocation has failed in this thread since json_text_watch(). */
 static _Thread_local bool allocation_failed;
 
 static void *checked_malloc(size_t size)
@@ -49,7 +49,8 @@ json_t *json_text_load(const char *text, size_t len, size_t flags, json_error_t 
 	return NULL;
 }
 
-/* jansson leaves the text empty for most of its failed allocations. */
+/* True if memory ran out: jansson leaves the error text empty for most of its failed allocations.
+ */
 bool json_text_no_memory(const json_error_t *where)
 {
 	return where->text[0] == '\0' || json_error_code(where) == json_error_out_of_memory;

@@ -9,7 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* name: "attach-move", when: "before" or "after". */
+/* Kills the process if ROCELET_KILL_AT selects this place. name: "attach-move", when: "before" or
+ * "after". */
 static inline void kill_point(const char *name, const char *when)
 {
 	const char *at = getenv("ROCELET_KILL_AT");

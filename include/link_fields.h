@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* link_fields.h - the numeric settings of a netdev itself that a pool's "network" can set, one row
  * each. Everything about such a field is generated from its row: the members below, the key in
- * pools, annotations, requests and journal records, who may set it, the attributes sent and
- * decoded, comparison, drift, restore and verification. A new field needs a row here and one in the
- * table of docs/reference/pools.md. Pure. */
+ * pools, annotations, requests and journal records, whether a pod may set it, the attributes sent
+ * and decoded, comparison, drift, restore and verification. A new field needs a row here and one in
+ * the table of docs/reference/pools.md. Pure. */
 #pragma once
 
 #include <stdbool.h>

@@ -33,7 +33,7 @@ bool listen_address_parse(const char *s, struct listen_address *ret)
 		host++;
 		len -= 2;
 	} else if (memchr(s, ':', len)) {
-		return false; /* an IPv6 address needs brackets */
+		return false; /* an IPv6 address must be in brackets */
 	}
 	if (len >= sizeof(a.host))
 		return false;
@@ -42,7 +42,8 @@ bool listen_address_parse(const char *s, struct listen_address *ret)
 	return true;
 }
 
-/* The interface of a link-local address ("fe80::1%eth0") may appear later. */
+/* True if the address is numeric. The interface of a link-local address ("fe80::1%eth0") need not
+ * exist yet. */
 static bool listen_address_is_numeric(struct listen_address a)
 {
 	uint8_t ip[16];

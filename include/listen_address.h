@@ -11,9 +11,9 @@ struct listen_address {
 	unsigned port; /* 0 = any free one */
 };
 
-/* "ADDR:PORT", "[V6]:PORT" or ":PORT". False: not of that form, *ret untouched. Does not check
- * whether ADDR is an address. */
+/* Parses "ADDR:PORT", "[V6]:PORT" or ":PORT". False: not of that form, *ret untouched. Does not
+ * check whether ADDR is an address. */
 bool listen_address_parse(const char *s, struct listen_address *ret);
 
-/* As listen_address_parse(), and ADDR must be numeric: 0, or -EINVAL with a message. */
+/* Like listen_address_parse(), but ADDR must be numeric. Returns 0, or -EINVAL with a message. */
 int listen_address_read(const char *s, struct listen_address *ret, struct err *);

@@ -18,10 +18,10 @@ enum log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
 struct log_site {
 	uint64_t last_ms;
 	uint32_t tokens;
-	uint32_t dropped; /* since the last line that was written; that line reports the number */
+	uint32_t dropped; /* lines dropped since the last written one, which the next one reports */
 	uint8_t used;
-	/* Only a repeated text counts: for lines that a person causes, such as the answer to an
-	 * edit of the configuration. log_fields() only. */
+	/* Only repeated texts are limited. For lines that a user causes, such as the answer to an
+	 * edit of the configuration. Used by log_fields() only. */
 	bool is_answer;
 	uint64_t text; /* hash of the last one */
 };
@@ -30,10 +30,10 @@ struct log_site {
 
 void log_init(enum log_level, enum log_format);
 
-/* err: negative errno whose text is appended to the line, or 0. */
+/* Logs a line. err: negative errno whose text is appended, or 0. */
 __attribute__((format(printf, 5, 6))) void
 log_at(struct log_site *, enum log_level, const char *module, int err, const char *fmt, ...);
-/* For libraries that pass a va_list; fmt may end in a newline. */
+/* Logs a line of a library that passes a va_list; fmt may end in a newline. */
 void log_v(struct log_site *, enum log_level, const char *module, int err, const char *fmt,
 	   va_list ap);
 

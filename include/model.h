@@ -36,7 +36,8 @@ struct pci_addr {
 	uint8_t bus, dev, fn;
 };
 
-/* "DDDD:BB:DD.F" with a domain of 1 to 8 hex digits. False: not a PCI address, *ret untouched. */
+/* Parses "DDDD:BB:DD.F" with a domain of 1 to 8 hex digits. False: not a PCI address, *ret
+ * untouched. */
 bool pci_addr_parse(const char *s, struct pci_addr *ret);
 int pci_addr_cmp(const struct pci_addr *, const struct pci_addr *);
 /* True if the name has the form of a function id: a PCI address or an auxiliary sub-function
@@ -248,7 +249,7 @@ void host_sort(struct host *);
 /* Like strcmp(), but compares digits as numbers: "mlx5_2" sorts before "mlx5_10". */
 int natural_cmp(const char *, const char *);
 
-/* Deep copy into an empty host; -ENOMEM leaves *dst empty. */
+/* Makes a deep copy into an empty host; -ENOMEM leaves *dst empty. */
 int host_copy(struct host *dst, const struct host *src);
 
 /* Makes the list of FN_VIRTUAL functions match the RDMA devices that have no hardware function
@@ -259,20 +260,23 @@ int host_sync_virtual(struct host *);
  * the "unknown" values. */
 void host_join_reports(struct host *);
 
-/* First match or NULL; the pointer is valid until the host changes. */
+/* Return the first match or NULL; the pointer is valid until the host changes. */
 const struct function *host_function(const struct host *, const char *id);
 const struct netdev *host_netdev(const struct host *, int nsid, int ifindex);
-/* The first netdev of a function. */
+/* Returns the first netdev of a function. */
 const struct netdev *host_function_netdev(const struct host *, const char *function);
 /* Finds a device by name alone. NULL also if several devices have the name: in exclusive RDMA mode
  * each namespace has its own names, and processes inside it can choose them. */
 const struct rdma_dev *host_rdma(const struct host *, const char *name);
-/* As host_rdma(), in one namespace, where names are unique. */
+/* Like host_rdma(), in one namespace, where names are unique. */
 const struct rdma_dev *host_rdma_in(const struct host *, int nsid, const char *name);
-/* Name of the namespace: "" for the host's own and for unnamed ones. */
+/* Returns the device to which this name refers in a sample: the device in the host's namespace,
+ * else the only device with this name. The counters of other devices with the name are not read. */
+const struct rdma_dev *host_rdma_sampled(const struct host *, const char *name);
+/* Returns the name of the namespace: "" for the host's own and for unnamed ones. */
 const char *host_netns_name(const struct host *, int nsid);
 
-/* Names as used in the API and the metrics; "unknown" for unknown values. */
+/* Return names as used in the API and the metrics; "unknown" for unknown values. */
 const char *fn_kind_name(enum fn_kind);
 const char *vf_link_name(enum vf_link);
 const char *port_state_name(enum port_state);

@@ -71,5 +71,5 @@ void netdev_state_unknown(struct netdev_state *, enum netdev_section);
  * if it was unset before, since some drivers set it when the netdev is first used. */
 uint32_t netdev_state_differ(const struct netdev_state *was, const struct netdev_state *is,
 			     uint32_t *ret_unknown);
-/* "an XDP program, rings" */
+/* Formats the names of the sections: "an XDP program, rings". */
 void netdev_sections_text(uint32_t sections, char *text, size_t size);

@@ -20,7 +20,7 @@ static inline void output_begin(void)
 			(void)!open("/dev/null", O_RDONLY);
 }
 
-/* Whether the reader of a pipe or socket has closed it (POLLERR of poll(2)). */
+/* True if the reader of a pipe or socket has closed it (POLLERR of poll(2)). */
 static inline bool output_has_no_reader(FILE *out)
 {
 	struct pollfd p = {.fd = fileno(out)};

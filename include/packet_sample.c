@@ -54,7 +54,7 @@ void packet_sample_done(struct packet_sample *s)
 	*s = (struct packet_sample){0};
 }
 
-/* The last bucket has no upper bound. */
+/* Returns the lower bound of the last bucket for quantiles in it, because it has no upper bound. */
 uint64_t roce_rtt_quantile(const uint32_t rtt[ROCE_RTT_BUCKETS], double q)
 {
 	uint64_t n = 0, below = 0;

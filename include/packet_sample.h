@@ -71,11 +71,12 @@ struct packet_sample {
 	uint64_t taken_ns; /* CLOCK_MONOTONIC */
 };
 
-/* Packets marked CE (RFC 3168), of any DSCP. */
+/* Returns the number of packets marked CE (RFC 3168), of any DSCP. */
 uint64_t roce_counts_marked(const struct roce_counts *);
 
-/* Quantile q (0 to 1) of round-trip times in buckets (roce_counts.h), in ns, interpolated within
- * its bucket; of the last bucket, the lower bound. UINT64_MAX: there are none. */
+/* Returns the quantile q (0 to 1) of round-trip times in buckets (roce_counts.h), in ns,
+ * interpolated within its bucket; the lower bound if it is in the last bucket. UINT64_MAX: there
+ * are no round trips. */
 uint64_t roce_rtt_quantile(const uint32_t rtt[ROCE_RTT_BUCKETS], double q);
 /* Frees what it owns and leaves the empty sample. */
 void packet_sample_done(struct packet_sample *);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "search.h"
 
 /* --- strings ---------------------------------------------------------------------------------- */
 
@@ -34,8 +35,8 @@ static struct pod_text *texts_with_room(struct pod_list *l, size_t len)
 	return t;
 }
 
-/* last: the same string of the previous entry, shared if equal; may be NULL. Returns NULL when out
- * of memory. */
+/* Stores a string; last: the string of the previous entry, which is shared if it is equal; may be
+ * NULL. Returns NULL when out of memory. */
 static const char *keep_name(struct pod_list *l, const char *text, const char *last)
 {
 	size_t len;
@@ -142,14 +143,12 @@ bool pod_list_equal(const struct pod_list *a, const struct pod_list *b)
 {
 	if (a->n != b->n || a->source != b->source)
 		return false;
-	for (size_t i = 0; i < a->n; i++)
-		if (pod_list_compare(&a->devices[i], &b->devices[i]) != 0 ||
-		    a->devices[i].stale != b->devices[i].stale)
-			return false;
-	return true;
+	return !any_of(a->n, i,
+		       pod_list_compare(&a->devices[i], &b->devices[i]) != 0 ||
+			       a->devices[i].stale != b->devices[i].stale);
 }
 
-/* Lower bound: index of the first entry that does not sort before the device. */
+/* Returns the index of the first entry that does not sort before the device. */
 static size_t pod_list_place_of(const struct pod_list *l, const char *resource, const char *id)
 {
 	return lower_bound(l->n, i, by_device(&l->devices[i], resource, id) < 0);

@@ -47,7 +47,7 @@ void pod_list_done(struct pod_list *);
 const char *pod_list_text(struct pod_list *, const char *text);
 /* Appends a copy; the caller sorts the list. NULL strings become "". -ENOMEM changes nothing. */
 int pod_list_push(struct pod_list *, const struct pod_device *);
-/* dst must be empty; -ENOMEM leaves it empty. */
+/* Copies a list; dst must be empty; -ENOMEM leaves it empty. */
 int pod_list_copy(struct pod_list *dst, const struct pod_list *src);
 void pod_list_sort(struct pod_list *);
 /* Removes every entry of the device. */
@@ -59,11 +59,11 @@ void pod_list_mark_stale(struct pod_list *);
 /* Adds to the new kubelet's list the stale entries of `before` whose devices it does not list.
  * Both sorted. Returns the number of stale entries, or -ENOMEM. */
 int pod_list_add_stale(struct pod_list *, const struct pod_list *before);
-/* First entry of a device or NULL; borrowed. *ret_n (may be NULL): number of containers that have
- * it. */
+/* Returns the first entry of a device or NULL; borrowed. *ret_n (may be NULL): number of containers
+ * that have the device. */
 const struct pod_device *pod_list_find(const struct pod_list *, const char *resource,
 				       const char *id, size_t *ret_n);
-/* As pod_list_find(), but cheap when called in the list's order: *at is the cursor, 0 at first.
- * Other orders work too, at the cost of pod_list_find(). */
+/* Like pod_list_find(), but cheap when called in the list's order: *at is the cursor, 0 at first.
+ * In another order it costs as much as pod_list_find(). */
 const struct pod_device *pod_list_find_next(const struct pod_list *, const char *resource,
 					    const char *id, size_t *at);

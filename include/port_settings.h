@@ -54,8 +54,9 @@ struct port_settings {
 	/* Link of the function itself (of a VF: its PF), compared with what both card and slot
 	 * support. */
 	struct pcie_link pcie;
-	/* The slowest link above the function's own that runs below what both of its ends support:
-	 * bus name of its upper end, as in the kernel log ("limited by ... link at"). "" = none. */
+	/* The slowest link above the function's own, if it is slower than both of its ends support.
+	 * The value is the bus name of its upper end, as in the kernel log ("limited by ... link
+	 * at"). "" = none. */
 	char segment[DEV_ID_SIZE];
 	struct pcie_link segment_link;
 };

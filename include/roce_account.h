@@ -14,17 +14,18 @@
  * KiB each. A larger step back means a new queue pair with the same number. */
 #define ROCE_PSN_BACK_MAX 0x10000
 
-/* bytes: size of the whole frame. Packets with verdict ROCE_OTHER or ROCE_CUT are not counted. */
+/* Counts a packet; bytes: size of the whole frame. Packets with verdict ROCE_OTHER or ROCE_CUT are
+ * not counted. */
 ROCE_INLINE void roce_count(struct roce_counts *, enum roce_verdict, const struct roce_packet *,
 			    __u32 bytes);
 ROCE_INLINE void roce_flow_key_of(const struct roce_packet *, struct roce_flow_key *ret);
-/* Returns true for a retransmission. A new flow must be zeroed. */
+/* Counts a packet of a flow. Returns true for a retransmission. A new flow must be zeroed. */
 ROCE_INLINE bool roce_flow_count(struct roce_flow *, const struct roce_packet *, __u32 bytes,
 				 __u64 now_ns);
 ROCE_INLINE void roce_flow_round_trip(struct roce_flow *, __u64 ns);
 
-/* Key of a request that waits for its ACK. An ACK carries the requester's QPN, the request the
- * responder's; only the two addresses and the PSN are in both. If two queue pairs wait with the
+/* Key of a request that waits for its ACK. An ACK has the requester's QPN, a request has the
+ * responder's. Only the two addresses and the PSN are in both. If two queue pairs wait with the
  * same PSN, the later request gets the ACK. */
 struct roce_pending_key {
 	__u8 requester[16], responder[16];
@@ -33,7 +34,7 @@ struct roce_pending_key {
 
 struct roce_pending {
 	__u64 sent_ns;
-	__u32 qpn; /* of the request's flow */
+	__u32 qpn; /* QPN of the request's flow */
 	__u32 reserved;
 };
 
@@ -50,8 +51,8 @@ ROCE_INLINE void roce_pending_flow(const struct roce_pending_key *, const struct
 /* --- implementation --------------------------------------------------------------------------- */
 
 /* Returns i, which is always below n, a power of two. The mask is for the BPF verifier: before
- * Linux 6.10 it forgets the bounds of a value after an OR, and the compiler may emit a sum as an
- * OR. */
+ * Linux 6.10 it loses the bounds of a value after an OR, and the compiler may emit a sum as an OR.
+ */
 ROCE_INLINE __u64 roce_bounded(__u64 i, __u64 n)
 {
 #ifdef __bpf__
@@ -70,7 +71,8 @@ ROCE_INLINE void roce_count_extension(struct roce_counts *c, const struct roce_p
 		c->requested_write_bytes += p->reth_length;
 }
 
-/* The rare flags share one branch, because this runs for every packet. */
+/* Counts one decoded packet. The rare flags share one branch, because this runs for every packet.
+ */
 ROCE_INLINE void roce_count_packet(struct roce_counts *c, const struct roce_packet *p, __u32 bytes)
 {
 	c->packets++;

@@ -27,8 +27,8 @@ struct roce_counts {
 /* Element of the per-CPU map. */
 struct roce_cpu_counts {
 	struct roce_counts counts;
-	__u64 tick, tick_ns; /* time cache: the jiffy of the last packet, and CLOCK_MONOTONIC at its
-				first packet */
+	__u64 tick, tick_ns; /* cached time: jiffies at the last packet, and CLOCK_MONOTONIC at the
+				first packet of that jiffy */
 };
 
 /* A flow: packets from one address to another and to one queue pair. */
@@ -47,5 +47,5 @@ struct roce_flow {
 	__u32 next_psn;	    /* highest PSN of a request + 1 */
 	__u32 psn_known;
 	__u64 rtt_sum_ns, rtt_count;
-	__u32 rtt[ROCE_RTT_BUCKETS]; /* from a request to its ACK, measured at this host */
+	__u32 rtt[ROCE_RTT_BUCKETS]; /* time from a request to its ACK, measured at this host */
 };

@@ -10,7 +10,7 @@
 #include "roce_reader.h"
 
 #define ROCE_VLANS_MAX	    4
-#define ROCE_EXTENSIONS_MAX 8 /* IPv6 extension headers followed before giving up */
+#define ROCE_EXTENSIONS_MAX 8 /* most IPv6 extension headers that are parsed */
 
 enum roce_verdict {
 	ROCE_OTHER,    /* not recognized as RoCE */
@@ -77,8 +77,8 @@ ROCE_INLINE enum roce_verdict roce_find_plain(const struct roce_frame *, struct 
 
 /* --- implementation --------------------------------------------------------------------------- */
 
-/* Verdict when the next n bytes are not in the buffer: if_none if the frame ends before them, else
- * ROCE_CUT. */
+/* Returns the verdict when the next n bytes are not in the buffer: if_none if the frame ends before
+ * them, else ROCE_CUT. */
 ROCE_INLINE enum roce_verdict roce_missing(const struct roce_reader *r, __u32 n,
 					   enum roce_verdict if_none)
 {
@@ -144,7 +144,7 @@ ROCE_INLINE void roce_bth_fields(const __u8 *bth, struct roce_packet *p)
 	p->reth_length = 0;
 }
 
-/* Stored with the width that hash tables compare: a wide load after two narrow stores stalls until
+/* Copies with the width that hash tables compare: a wide load after two narrow stores stalls until
  * both complete. */
 ROCE_INLINE void roce_copy_gid(__u8 *to, const __u8 *from)
 {
@@ -152,7 +152,7 @@ ROCE_INLINE void roce_copy_gid(__u8 *to, const __u8 *from)
 	((__u64 *)(void *)to)[1] = roce_raw64(from + 8);
 }
 
-/* IPv4 as ::ffff:a.b.c.d */
+/* Copies an IPv4 address as ::ffff:a.b.c.d. */
 ROCE_INLINE void roce_copy_ip4(__u8 *to, const __u8 *from)
 {
 	__u64 low = roce_raw32(from);
@@ -233,7 +233,7 @@ ROCE_INLINE enum roce_verdict roce_pass_extensions(struct roce_reader *r, struct
 	return ROCE_OTHER;
 }
 
-/* A GRH has the layout of an IPv6 header; annex A16.4.2 */
+/* Parses an IPv6 header or a GRH, which has the same layout (annex A16.4.2). */
 ROCE_INLINE enum roce_verdict roce_ip6(struct roce_reader *r, bool grh, struct roce_ip *ip)
 {
 	const __u8 *header = roce_peek(r, ROCE_IP6_SIZE);
@@ -364,7 +364,8 @@ ROCE_INLINE enum roce_verdict roce_find(const struct roce_frame *frame, struct r
 #define ROCE_PLAIN4_SIZE   (ROCE_IP4_SIZE + ROCE_UDP_SIZE + ROCE_BTH_SIZE)
 #define ROCE_PLAIN6_SIZE   (ROCE_IP6_SIZE + ROCE_UDP_SIZE + ROCE_BTH_SIZE)
 
-/* size: of the network header; carries: its payload length according to the header. */
+/* Parses a plain packet from the end of the network header; size: of that header; carries: the
+ * payload length in it. */
 ROCE_INLINE enum roce_verdict roce_plain_udp(const struct roce_frame *frame, __u32 size,
 					     __u32 carries, struct roce_found *ret)
 {

@@ -34,7 +34,7 @@ struct roce_pending_slot {
 	struct roce_pending pending; /* sent_ns 0: free */
 };
 
-/* Number of sets for at least that many flows. */
+/* Returns the number of sets for at least that many flows. */
 ROCE_INLINE __u32 roce_flow_sets(__u32 flows)
 {
 	return flows / ROCE_FLOW_WAYS + (flows % ROCE_FLOW_WAYS != 0);
@@ -43,8 +43,8 @@ ROCE_INLINE __u32 roce_flow_sets(__u32 flows)
 /* Multipliers: odd, secret and new with each load, so that a sender cannot target one set. */
 #define ROCE_HASH_KEYS 5
 
-/* Multiply-shift: the upper half is uniformly distributed (Dietzfelbinger et al., 1997). addresses:
- * both, 32 bytes. */
+/* Hashes by multiply-shift: the upper half is uniformly distributed (Dietzfelbinger et al., 1997).
+ * addresses: both addresses, 32 bytes. */
 ROCE_INLINE __u32 roce_hash(const volatile __u64 keys[ROCE_HASH_KEYS], const void *addresses,
 			    __u32 number)
 {

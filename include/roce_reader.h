@@ -10,7 +10,7 @@
 /* A frame, or the part of it that is in the buffer. */
 struct roce_frame {
 	const void *start, *end;
-	__u32 length; /* of the whole frame; more than end - start if it is truncated.
+	__u32 length; /* length of the whole frame; more than end - start if it is truncated.
 			 ROCE_ANY_LENGTH: unknown, check against roce_ip.end later */
 	__u32 type; /* 0: start is the destination MAC; else the EtherType of the header at start */
 	__u32 room; /* BPF: constant size of the buffer, if the frame is a copy; else 0 */
@@ -20,7 +20,7 @@ struct roce_frame {
 
 struct roce_reader {
 	const struct roce_frame *frame;
-	__u64 offset; /* of the next header */
+	__u64 offset; /* offset of the next header */
 };
 
 /* Unaligned load: in BPF a plain one, which the JITs of the supported machines handle. */
@@ -67,7 +67,7 @@ ROCE_INLINE __u32 roce_u32(const void *at)
 	return v;
 }
 
-/* The next n bytes, or NULL if they are not in the buffer. Does not move the reader. */
+/* Returns the next n bytes, or NULL if they are not in the buffer. Does not move the reader. */
 ROCE_INLINE const __u8 *roce_peek(const struct roce_reader *r, __u32 n)
 {
 	const struct roce_frame *f = r->frame;
@@ -93,9 +93,10 @@ ROCE_INLINE void roce_pass(struct roce_reader *r, __u32 n)
 	r->offset += n;
 }
 
-/* Skips a variable number of bytes, and makes the verifier forget the range of the offset:
- * otherwise it would verify each chain of headers separately, a million steps. The mask does not
- * cut any chain: ROCE_EXTENSIONS_MAX headers of 2,048 bytes. */
+/* Skips a variable number of bytes, and hides the range of the offset from the verifier, which
+ * would otherwise verify each chain of headers separately and exceed its limit of a million
+ * instructions. The mask truncates no offset: the longest chain has ROCE_EXTENSIONS_MAX headers of
+ * 2,048 bytes. */
 ROCE_INLINE void roce_pass_variable(struct roce_reader *r, __u32 n)
 {
 	roce_pass(r, n);

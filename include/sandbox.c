@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "search.h"
+
 void sandbox_list_done(struct sandbox_list *l)
 {
 	for (size_t i = 0; i < l->n; i++)
@@ -42,7 +44,8 @@ static uint64_t made_ms(const struct sandbox *s, uint64_t now_ms, int64_t unix_n
 	return ago_ms < now_ms ? now_ms - ago_ms : 1;
 }
 
-/* Without memory the entry is lost: the sandbox counts as new if it reappears. */
+/* Keeps the times of a removed sandbox. If out of memory, they are lost, and the sandbox counts as
+ * new if it reappears. */
 static void note_left(struct sandbox_list *l, const struct sandbox *s)
 {
 	struct sandbox_date *date;
@@ -124,18 +127,12 @@ bool sandbox_list_equal(const struct sandbox_list *a, const struct sandbox_list 
 {
 	if (a->n != b->n || a->known != b->known)
 		return false;
-	for (size_t i = 0; i < a->n; i++)
-		if (!is_same_sandbox(&a->items[i], &b->items[i]))
-			return false;
-	return true;
+	return !any_of(a->n, i, !is_same_sandbox(&a->items[i], &b->items[i]));
 }
 
 const struct sandbox *sandbox_find(const struct sandbox_list *l, const char *id)
 {
-	for (size_t i = 0; i < l->n; i++)
-		if (strcmp(l->items[i].id, id) == 0)
-			return &l->items[i];
-	return NULL;
+	return find_first(l->items, l->n, i, strcmp(l->items[i].id, id) == 0);
 }
 
 const struct sandbox *sandbox_of_pod(const struct sandbox_list *list, const char *uid)

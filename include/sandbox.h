@@ -58,14 +58,15 @@ void sandbox_list_sort(struct sandbox_list *);
  * clock. */
 void sandbox_list_date(struct sandbox_list *, struct sandbox_list *before, uint64_t now_ms,
 		       int64_t unix_ns);
-/* Whether a sandbox is younger than another: two of one pod by attempt, others by the time they
- * were first seen, and those first seen in the same answer by the runtime's creation time. */
+/* True if a sandbox is younger than the other one. Sandboxes of one pod are compared by attempt,
+ * others by the time they were first listed. If one answer listed both first, they are compared by
+ * the runtime's creation time. */
 bool sandbox_is_younger(const struct sandbox *, const struct sandbox *than);
-/* Both sorted. */
+/* Compares two sorted lists. */
 bool sandbox_list_equal(const struct sandbox_list *, const struct sandbox_list *);
-/* Borrowed; NULL = none. */
+/* Finds a sandbox by id; borrowed; NULL = none. */
 const struct sandbox *sandbox_find(const struct sandbox_list *, const char *id);
-/* Any sandbox of the pod with this uid, or NULL; borrowed. */
+/* Returns any sandbox of the pod with this uid, or NULL; borrowed. */
 const struct sandbox *sandbox_of_pod(const struct sandbox_list *, const char *uid);
 
 /* Source of the hints that the list may have changed. */
@@ -73,7 +74,7 @@ enum cri_hints { CRI_HINTS_NONE, CRI_HINTS_CONTAINERD, CRI_HINTS_CRI };
 
 /* Status of the connection to the runtime. */
 struct cri_status {
-	char socket[108]; /* in use, "" = none found yet */
+	char socket[108]; /* the socket in use, "" = none found yet */
 	char runtime[64]; /* "containerd 1.7.24", "" = unknown yet */
 	enum cri_hints hints;
 	uint64_t asked, failed, events;

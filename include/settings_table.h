@@ -20,11 +20,11 @@ struct settings_table {
 
 void settings_sort(struct settings_table *);
 void settings_done(struct settings_table *);
-/* The settings of a port, borrowed; NULL: not in the table. */
+/* Returns the settings of a port, borrowed; NULL: not in the table. */
 const struct port_settings *settings_of(const struct settings_table *, const char *device,
 					uint32_t port);
-/* Compares bytes: rows are zero-initialised. If a compiler does not preserve padding, equal tables
- * may compare as different, which is harmless. */
+/* Compares the bytes of the tables, whose rows are zero-initialised. If a compiler does not
+ * preserve padding, equal tables may compare as different, which is harmless. */
 bool settings_equal(const struct settings_table *, const struct settings_table *);
-/* Frees *ret first. -ENOMEM leaves it empty. */
+/* Copies a table; frees *ret first. -ENOMEM leaves it empty. */
 int settings_copy(struct settings_table *ret, const struct settings_table *);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* unix_time.h - wall-clock time (CLOCK_REALTIME), for people and other processes; it may jump in
+/* unix_time.h - wall-clock time (CLOCK_REALTIME), for users and other processes; it may jump in
  * both directions. */
 #pragma once
 

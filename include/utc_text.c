@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <time.h>
 
-/* The end of the year 9999: later times are not real and would not fit. */
+/* The end of the year 9999: later times are errors and would not fit. */
 #define LAST_S 253402300799
 
 void utc_text(uint64_t unix_ms, char ret[UTC_TEXT_SIZE])

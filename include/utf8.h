@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Length in bytes of the well-formed character at str (no surrogates, no overlong forms); 0 = not
- * well-formed, or the end. str is terminated. */
+/* Returns the length in bytes of the well-formed character at str (no surrogates, no overlong
+ * forms); 0 = not well-formed, or the end. str is terminated. */
 static inline size_t utf8_char(const char *str)
 {
 	const unsigned char *s = (const unsigned char *)str;
@@ -29,7 +29,7 @@ static inline size_t utf8_char(const char *str)
 	return n;
 }
 
-/* Whether name fits into size bytes, terminator included, and is UTF-8 without control characters.
+/* True if name fits into size bytes, terminator included, and is UTF-8 without control characters.
  * NULL counts as "". */
 static inline bool utf8_is_name(const char *name, size_t size)
 {

@@ -2,7 +2,7 @@
 /* vf_fields.h - the settings of a VF that a pool's "network" can make through its PF, one row each;
  * the counterpart of link_fields.h for settings of the netdev itself. The keys of pools,
  * annotations, requests and journal records, comparison, merge and drift are generated from the
- * rows; the netlink messages are in rtnl_vf.c, as each setting has its own. Pure. */
+ * rows; the netlink messages are in rtnl_vf.c, because each setting has its own message. Pure. */
 #pragma once
 
 #include "attachment.h"
@@ -41,11 +41,11 @@ struct vf_key_row {
 extern const struct vf_key_row vf_keys[N_VF_KEYS];
 extern const struct vf_words vf_switch; /* "off", "on" */
 
-/* A setting in the kernel's granularity; three keys form one VLAN. */
+/* One setting of the kernel; three keys form one VLAN. */
 #define N_VF_FIELDS 9
 struct vf_field_row {
 	unsigned bit;
-	const char *name; /* in metrics and messages: "link_state" */
+	const char *name; /* name in metrics and messages: "link_state" */
 	size_t at, size;
 };
 /* In the order in which do_setvfinfo() in linux/net/core/rtnetlink.c applies them. */

@@ -6,8 +6,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Workers run at lower priority: the loop answers the kubelet and Prometheus and must come first if
- * there are fewer CPUs than threads; workers mostly wait for hardware anyway. In Linux the nice
+/* Workers have a lower priority than the loop, which answers the kubelet and Prometheus. This
+ * matters if there are fewer CPUs than threads. Workers mostly wait for hardware. On Linux the nice
  * value is per thread (setpriority(2)). */
 #define WORKER_NICE 5
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# busy.sh - run a command as on a busy machine: a test that depends on how fast it runs fails then. The exit status is the command's.
+# busy.sh - run a command as on a busy machine, where a test that depends on its speed fails. The exit status is the command's.
 #
 #   busy.sh loops N COMMAND...         beside N processes that use all the processor time they get
 #   busy.sh quota PERCENT COMMAND...   with PERCENT of one core for the command and its children; needs root and the cgroup controller "cpu"
@@ -44,18 +44,18 @@ with_quota() { # PERCENT COMMAND..
 	# shellcheck disable=SC2016
 	bash -c 'echo $$ >"$1/cgroup.procs" && exec "${@:2}"' bash "$group" "${@:2}"
 	status=$?
-	# Whatever the command has left behind goes on without the limit: a group with processes cannot be removed.
+	# Processes that the command has left behind continue without the limit: a group with processes cannot be removed.
 	while read -r own; do echo "$own" >"${group%/*}/cgroup.procs"; done <"$group/cgroup.procs" 2>/dev/null
 	rmdir "$group"
 }
 
-# Seconds, at random.
+# A random number of seconds.
 up_to() { # MS
 	local ms=$((1 + RANDOM % $1))
 	echo "$((ms / 1000)).$(printf %03d $((ms % 1000)))"
 }
 
-# All of one session: the command and its children, but for those that have made one of their own.
+# All of one session: the command and its children, except those with a session of their own.
 pause_one() { # SESSION MS
 	local all one
 	mapfile -t all < <(pgrep -s "$1")

@@ -4,8 +4,8 @@
 
     check-circles.py OBJECTS
 
-OBJECTS: the folder of the object files, run where their sources are. Who needs whose symbols is what the linker would ask. Prints each circle that is too
-long, with what ties it, and fails.
+OBJECTS: the folder of the object files, run where their sources are. A file needs the files whose symbols it uses, as for the linker. Prints each circle that is too
+long, with the symbols that cause it, and fails.
 """
 import os
 import subprocess
@@ -16,7 +16,7 @@ LONGEST = 3
 
 
 def symbols(folder):
-    """Yields (file, letter, name) of every external symbol of the objects whose source is still there."""
+    """Yields (file, letter, name) of every external symbol of the objects whose source still exists."""
     for at, _, names in os.walk(folder):
         for path in (os.path.join(at, n) for n in names if n.endswith(".o")):
             file = os.path.relpath(path, sys.argv[1])[:-2] + ".c"
@@ -28,11 +28,11 @@ def symbols(folder):
 
 def arrows_between(found):
     """{file: {file whose symbols it needs: their names}}"""
-    home = {symbol: file for file, letter, symbol in found if letter not in "UWw"}
+    definer = {symbol: file for file, letter, symbol in found if letter not in "UWw"}
     arrows = defaultdict(lambda: defaultdict(list))
     for file, letter, symbol in found:
-        if letter == "U" and home.get(symbol, file) != file:
-            arrows[file][home[symbol]].append(symbol)
+        if letter == "U" and definer.get(symbol, file) != file:
+            arrows[file][definer[symbol]].append(symbol)
     return arrows
 
 

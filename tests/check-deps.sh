@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# check-deps.sh - who may include whom (docs/concepts/folders.md): prints each breach and fails.
+# check-deps.sh - the allowed includes between folders (docs/concepts/folders.md): prints each breach and fails.
 #
-# A folder knows those that stand before it in its line, and nobody else. A file whose first comment, or whose header's, says "Pure" knows no
+# A folder may include those before it in its line, and no others. A file with "Pure" in its first comment, or in its header's, may include no
 # loop, socket, clock or log.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -11,7 +11,7 @@ sources() {
 	git ls-files --cached --others --exclude-standard | grep '\.[ch]$' | while read -r f; do [ -e "$f" ] && echo "$f"; done
 }
 
-# Lines that are printed are breaches of the reason.
+# Printed lines are breaches of the rule.
 rule() { # REASON
 	local found
 	found=$(cat)
@@ -20,7 +20,7 @@ rule() { # REASON
 	breaches=$((breaches + 1))
 }
 
-# Every #include of ours: "FILE:LINE FOLDER FOLDER-OF-THE-HEADER HEADER", - for what is not in the tree.
+# Every #include of ours: "FILE:LINE FOLDER FOLDER-OF-THE-HEADER HEADER"; "-" for a header outside of the tree.
 # shellcheck disable=SC2016 # awk's
 INCLUDES=$(sources | xargs awk '
 	FNR == 1 { folder = FILENAME; sub("/[^/]*$", "", folder) }
@@ -36,7 +36,7 @@ includes() {
 	awk -v from="^($1)\$" -v to="^($2)\$" -v header="^(${3:-.*})\$" '$2 ~ from && $3 ~ to && $4 ~ header { print $1 ": " $4 }' <<<"$INCLUDES"
 }
 
-# Each folder of the line knows itself and those before it; the first line that has it counts.
+# Each folder of the line may include itself and those before it; the first line with the folder counts.
 declare -A JUDGED
 line() { # FOLDER..
 	local known='-' folder
@@ -45,7 +45,7 @@ line() { # FOLDER..
 		[ -z "${JUDGED[$folder]:-}" ] || continue
 		JUDGED[$folder]=1
 		awk -v from="$folder" -v to="^($known)\$" '$2 == from && $3 !~ to { print $1 ": " $4 " of " $3 }' <<<"$INCLUDES" |
-			rule "$folder knows only what stands below it: ${known#-|}"
+			rule "$folder may only include what is below it: ${known#-|}"
 	done
 }
 
@@ -64,11 +64,11 @@ SUBJECTS='daemon/privileges daemon/diagnosis daemon/config daemon/inventory daem
 	line include include/loop $HW k8s/rpc k8s/cri k8s/kubelet $SUBJECTS daemon/client k8s/cni daemon/ctl daemon/compose daemon
 }
 
-includes '.*' '.*' '\.\./.*' | rule 'no relative includes: a folder sees only what it may'
-includes 'daemon/(metrics|http|api)' 'k8s/(cri|kubelet)|daemon/(attach.*|plugin|cni)' | rule 'who shows the engine and the plugin knows their values only'
-includes 'daemon/(inventory|pools|events|packets|qp|attach.*)' 'k8s/.*' | rule 'what Kubernetes says comes as values'
+includes '.*' '.*' '\.\./.*' | rule 'no relative includes: they would bypass the order of folders'
+includes 'daemon/(metrics|http|api)' 'k8s/(cri|kubelet)|daemon/(attach.*|plugin|cni)' | rule 'folders that show the engine and the plugin only include their values'
+includes 'daemon/(inventory|pools|events|packets|qp|attach.*)' 'k8s/.*' | rule 'data from Kubernetes are passed as values'
 includes '(include|hw.*|daemon/attach/(steps|journal))' '.*' '(uv|log|libudev|due|job)\.h' | grep -v '^include/log\.h' |
-	rule 'contracts, hw/ and what runs on workers have neither a loop nor a log'
+	rule 'contracts, hw/ and code of workers have neither a loop nor a log'
 includes '(include|daemon.*|hw|hw/(netlink|ops|counters))' '.*' 'infiniband/verbs\.h' | rule 'verbs are spoken in hw/scan and hw/sniff'
 includes 'bpf' 'include' | grep -v ': bpf_event\.h$\|: roce_\w*\.h$\|: netdev_inside\.h$' | rule 'bpf/ shares only records and decoders with the daemon'
 
@@ -76,6 +76,6 @@ PURE=$(sources | xargs awk 'FNR == 1 { begun = open = 0 } !begun && !/SPDX-Licen
 for stem in $PURE; do
 	ls "$stem".[ch] 2>/dev/null
 done | xargs grep -nE '^#[[:space:]]*include [<"]((uv|log|due|job|sys/socket|libudev|time)\.h)[>"]' /dev/null |
-	rule 'pure files know no loop, socket, clock or log'
+	rule 'pure files include no loop, socket, clock or log'
 
 [ $breaches = 0 ] || { echo "$breaches include rules broken" >&2; exit 1; }

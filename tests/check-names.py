@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check-names.py - a function's name stands in one file, so that grep finds it; only programs' main() is exempt.
+"""check-names.py - a function's name is in one file only, so that grep finds it; only programs' main() is exempt.
 
     check-names.py FOLDER...
 
-The group of tests/unit/**/test_X.c is X: its runner asks the program for the file's name.
+The group of tests/unit/**/test_X.c is X: its runner selects it by the file's name.
 
-Reads the sources as clang-format leaves them: the brace that opens a function stands alone at the start of a line. Prints each name that several files
+Expects sources formatted by clang-format: the brace that opens a function is alone at the start of a line. Prints each name that several files
 have, with the files, and fails.
 """
 import glob

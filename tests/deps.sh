@@ -1,15 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# deps.sh - the Debian packages that build and test rocelet. Quiet when they are all there.
+# deps.sh - the Debian packages that build and test rocelet. Quiet if all are installed.
 #
-#   deps.sh              build, unit tests, linters, benchmarks; the lab's host side too
-#   deps.sh build        what the programs and the image are built with, no more
-#   deps.sh cross ARCH   what a build for another architecture needs of this machine: a compiler
-#   deps.sh deb          what `make deb` needs
-#   deps.sh page         the browser that judges the page, and what nginx needs that is unpacked beside it
+#   deps.sh              build, unit tests, linters, benchmarks; also the lab on the host
+#   deps.sh build        only what the programs and the image are built with
+#   deps.sh cross ARCH   the compiler for another architecture
+#   deps.sh deb          packages for `make deb`
+#   deps.sh page         the browser that judges the page, and the dependencies of nginx, which is unpacked beside it
 #   deps.sh lint         installs nothing: fails with the packages that `make lint` lacks
 #   deps.sh libraries    prints the libraries' packages, of whatever architecture
 set -euo pipefail
+# shellcheck source=lib/apt.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib/apt.sh"
 
 TOOLS="gcc make pkg-config clang bpftool git python3 protobuf-c-compiler protobuf-compiler ibverbs-providers npm"
 LIBRARIES="libuv1-dev libnl-3-dev libbpf-dev libelf-dev libibverbs-dev libudev-dev libmicrohttpd-dev libjansson-dev zlib1g-dev libisal-dev
@@ -23,7 +25,7 @@ PACKAGING="dpkg-dev debhelper help2man lintian"
 missing() {
 	local package
 	for package in "$@"; do
-		# Others package it otherwise.
+		# Other distributions package it differently.
 		if [ "$package" = npm ] && command -v npm >/dev/null; then continue; fi
 		[ "$(dpkg-query -W -f '${db:Status-Abbrev}' "$package" 2>/dev/null)" = "ii " ] || echo "$package"
 	done
@@ -38,8 +40,8 @@ install_missing() {
 		exit 1
 	fi
 	echo "installing ${packages[*]}"
-	apt-get update -qq
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${packages[@]}" >/dev/null
+	apt_quiet update
+	apt_quiet install -y --no-install-recommends "${packages[@]}"
 }
 
 # shellcheck disable=SC2086 # lists of words

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# fresh.sh - what a newcomer types on a fresh Debian: `make deps`, the build and the unit tests, of the last commit, in a minimal system
-# made for it. As root; 5 GB below /var/tmp until it ends, and the packages are downloaded each time.
+# fresh.sh - a newcomer's commands on a fresh Debian: `make deps`, the build and the unit tests, of the last commit, in a new minimal
+# system. As root; 5 GB below /var/tmp until it ends, and the packages are downloaded each time.
 #
 #   fresh.sh [SUITE..]    default: bookworm trixie (Debian 12 and 13)
 set -euo pipefail
@@ -22,7 +22,7 @@ make_system() { # SUITE ROOT
     npm_as_here "$2"
 }
 
-# Where this machine's npm takes packages from, and whom it believes.
+# Copies the registry and certificates of this machine's npm.
 npm_as_here() { # ROOT
     local bundle=/etc/ssl/certs/ca-certificates.crt
     echo "registry=$(npm config get registry)" >"$1/root/.npmrc"
@@ -31,7 +31,7 @@ npm_as_here() { # ROOT
     echo "cafile=/root/ca.crt" >>"$1/root/.npmrc"
 }
 
-# The root of a system is a mount, and what its programs do with it needs that.
+# The root of the system must be a mount for its programs.
 enter() { # ROOT COMMAND..
     mount --bind "$1" "$1"
     mount -t proc proc "$1/proc"
@@ -41,7 +41,7 @@ enter() { # ROOT COMMAND..
         chroot "$1" sh -c 'cd /root/rocelet && exec "$@"' sh "${@:2}"
 }
 
-# In namespaces of its own, where mounts and processes end with it; false when it failed.
+# Runs a step in namespaces whose end removes its mounts and processes; false if it failed.
 step() { # SUITE TITLE make_system|enter ARGS..
     local log="$LOGS/$1-${2// /-}.log" started=$SECONDS
     if (contained bash "$0" "${@:3}") >"$log" 2>&1 </dev/null; then
@@ -71,7 +71,7 @@ status=0
 (($#)) || set -- bookworm trixie
 for suite in "$@"; do
     root=$(mktemp -d /var/tmp/rocelet-fresh.XXXXXX)
-    # shellcheck disable=SC2064  # the value of now
+    # shellcheck disable=SC2064  # the current value
     trap "rm -rf --one-file-system '$root'" EXIT
     chmod 755 "$root"
     try "$suite" "$root" || status=1

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* admin_request.c - parses admin requests; the plan of the interface is parsed and checked as
- * everywhere (network_keys.h). */
+/* admin_request.c - parses admin requests; the plan of the interface is parsed and checked by
+ * network_keys.h. */
 #include "admin_request.h"
 
 #include <jansson.h>
@@ -12,7 +12,7 @@
 
 /* --- words ------------------------------------------------------------------------------------ */
 
-/* Printable ASCII without blanks, so that it is safe in messages and log lines. */
+/* True for printable ASCII without blanks, which is safe in messages and log lines. */
 static bool admin_request_is_word(const char *s)
 {
 	if (*s == '\0')
@@ -55,7 +55,7 @@ static int read_netns(struct parse *p, const struct json_place *at, const json_t
 	return r;
 }
 
-/* "namespace/name"; a name alone is in namespace default. */
+/* Reads "namespace/name"; a name alone is in namespace default. */
 static int admin_request_read_pod(struct parse *p, const struct json_place *at, const json_t *value,
 				  void *field)
 {

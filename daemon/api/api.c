@@ -5,7 +5,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "api_attachments.h"
@@ -17,7 +16,7 @@
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-/* 0 is unknown, written as null. */
+/* Adds a number; 0 means unknown, and is written as null. */
 static void add_count(struct json_out *o, const char *key, uint64_t n)
 {
 	json_out_known(o, key, n > 0, n);
@@ -208,6 +207,7 @@ static void why(struct json_out *o, const struct view *v, const struct function 
 		.resources = v->resources,
 		.attachment = attachment,
 		.epoch_ms = v->input->epoch_ms,
+		.refused = v->input->refused,
 	};
 	char text[EXPLAIN_SIZE];
 
@@ -252,14 +252,15 @@ static void parts(struct json_out *o, const struct api_input *input, const struc
 	json_out_close(o, ']');
 }
 
-/* Matches the attachment's pod, else the pod that the kubelet reports. */
+/* True if the filter selects the device's pod: that of the attachment, else the one that the
+ * kubelet reports. */
 static bool has_chosen_pod(const struct view *v, const struct function *fn,
 			   const struct fn_parts *p, const struct attach_status *a)
 {
 	const struct api_filter *filter = v->input->filter;
 	const struct pod_device *holder;
 
-	if (api_filter_any_pod(filter))
+	if (api_filter_has_no_pod(filter))
 		return true;
 	if (a)
 		return api_filter_pod(filter, a->record->owner.namespace, a->record->owner.pod);
@@ -309,8 +310,9 @@ static int view_init(struct view *v, const struct api_input *input)
 }
 
 /* RDMA devices whose function is not in the host's list are listed below a placeholder function
- * that has only an id: one entry per function, written at its first RDMA device. */
-static void strays(struct json_out *o, const struct view *v)
+ * that has only an id; each such function has one entry, written when its first RDMA device is
+ * reached. */
+static void unlisted_functions(struct json_out *o, const struct view *v)
 {
 	const struct host_index *ix = &v->host;
 	struct function fn = {.kind = FN_VIRTUAL, .vf = -1, .sfnum = -1, .numa = -1};
@@ -338,7 +340,7 @@ static void document(struct json_out *o, const struct view *v)
 	json_out_open(o, "devices", '[');
 	for (size_t i = 0; i < host->n_functions; i++)
 		device(o, v, &host->functions[i]);
-	strays(o, v);
+	unlisted_functions(o, v);
 	json_out_close(o, ']');
 	json_out_value(o, "resources", api_resources(v->table, NULL));
 	json_out_close(o, '}');

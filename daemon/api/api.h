@@ -23,6 +23,7 @@ struct api_input {
 	uint64_t epoch_ms;		       /* unix time at the loop's time 0 */
 	const struct settings_table *settings; /* NULL: not read */
 	const struct api_filter *filter;       /* NULL: all devices */
+	bool refused; /* the configuration file is rejected, and nothing is offered */
 };
 
 /* The document of /api/v1/devices, compact: functions in the host's order (host_sort()), each with

@@ -38,7 +38,7 @@ static bool agent_is_stale(const struct agent_input *s)
 	       (age_ms > AGENT_STALE_MS && age_ms > AGENT_STALE_SAMPLES * (uint64_t)s->every_ms);
 }
 
-/* If a job hangs, it is the reason for a stale sample. */
+/* Adds the part "sampling". If a job hangs, it is reported as the reason for a stale sample. */
 static void api_agent_sampling(struct json_out *o, const struct agent_input *s)
 {
 	char what[AGENT_TEXT], why[AGENT_TEXT] = "";
@@ -50,7 +50,7 @@ static void api_agent_sampling(struct json_out *o, const struct agent_input *s)
 			 (unsigned long long)s->jobs[0].for_ms / 1000);
 	else if (agent_is_stale(s))
 		snprintf(why, sizeof(why), "%s",
-			 s->sample_ms ? "no sample has been judged lately"
+			 s->sample_ms ? "no sample has been judged recently"
 				      : "no sample has been judged yet");
 	api_agent_part(o, "sampling", agent_works_if(!agent_is_stale(s)), what, why);
 }
@@ -115,11 +115,15 @@ static void api_agent_config(struct json_out *o, const struct config_state *c)
 		snprintf(what, sizeof(what), "%zu of its pools are rejected", c->refusals.n);
 	else if (c->n_lacks > 0)
 		snprintf(what, sizeof(what), "%zu of its pools cannot be used", c->n_lacks);
+	else if (c->n_ignored > 0)
+		snprintf(what, sizeof(what), "valid; its pools (%zu) are not offered (--observe)",
+			 c->n_ignored);
 	else
 		snprintf(what, sizeof(what), "in use");
 	if (!why[0] && c->refusals.n == 0 && c->n_lacks > 0)
 		snprintf(why, sizeof(why), "%s: %s", c->lacks[0].resource, c->lacks[0].what);
-	api_agent_part(o, "configuration", agent_works_if(strcmp(what, "in use") == 0), what, why);
+	api_agent_part(o, "configuration", agent_works_if(config_state_ok(c) && c->n_lacks == 0),
+		       what, why);
 }
 
 static void api_agent_privileges(struct json_out *o, const struct agent_input *s)
@@ -127,7 +131,7 @@ static void api_agent_privileges(struct json_out *o, const struct agent_input *s
 	char what[AGENT_TEXT];
 
 	snprintf(what, sizeof(what),
-		 s->n_missing ? "%zu missing" : "all capabilities that are needed", s->n_missing);
+		 s->n_missing ? "%zu missing" : "no required capability is missing", s->n_missing);
 	api_agent_part(o, "privileges", agent_works_if(s->n_missing == 0), what,
 		       s->n_missing ? s->missing[0].stops : "");
 }

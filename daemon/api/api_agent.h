@@ -20,7 +20,7 @@
 
 /* All pointers are borrowed. */
 struct agent_input {
-	uint64_t now_ms;    /* the loop's */
+	uint64_t now_ms;    /* current time of the loop */
 	uint64_t sample_ms; /* time of the last judged sample; 0 = none yet */
 	uint32_t every_ms;  /* interval between samples */
 	uint64_t samples, samples_late;
@@ -38,7 +38,7 @@ struct agent_input {
 /* The document of /api/v1/agent:
  * {"samples":518382,"samplesSkipped":0,"everyMs":1000,
  *  "sources":[{"name":"netlink","errors":0,"ageMs":400}],
- *  "parts":[{"name":"sampling","works":true,"what":"a sample every 1 s","why":null}]}
- * works is null if the part is not in use, ageMs if the source has never delivered. Only sources in
- * use are listed. Heap, terminated; NULL when out of memory. */
+ *  "parts":[{"name":"sampling","works":true,"what":"every 1 s, 9 taken, 0
+ * skipped","why":null}]} works is null if the part is not in use, ageMs if the source has never
+ * delivered. Only sources in use are listed. Heap, terminated; NULL when out of memory. */
 char *api_agent(const struct agent_input *, size_t *ret_len);

@@ -4,7 +4,6 @@
 #include "api_attachments.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "doctor.h"
@@ -152,21 +151,73 @@ bool api_names_pod(const char *wanted, const char *namespace, const char *pod)
 	       strcmp(slash + 1, pod) == 0;
 }
 
+/* A pod of an event. */
+struct event_pod {
+	char namespace[64], name[256];
+};
+
+/* Iterates over the pods of an event, its own first; *pos begins at 0. False: no more. */
+static bool event_next_pod(const struct event *e, size_t *pos, struct event_pod *ret)
+{
+	const char *at = e->other_pods + (*pos ? *pos - 1 : 0);
+	size_t len = strcspn(at, ","), slash = strcspn(at, "/,");
+
+	*ret = (struct event_pod){0};
+	if (*pos == 0) {
+		memcpy(ret->namespace, e->namespace, sizeof(ret->namespace));
+		memcpy(ret->name, e->pod, sizeof(ret->name));
+		*pos = 1;
+		return e->pod[0] != '\0';
+	}
+	if (len == 0 || slash == len)
+		return false;
+	snprintf(ret->namespace, sizeof(ret->namespace), "%.*s", (int)slash, at);
+	snprintf(ret->name, sizeof(ret->name), "%.*s", (int)(len - slash - 1), at + slash + 1);
+	*pos += len + (at[len] == ',');
+	return true;
+}
+
+static bool event_has_pod(const struct event *e, const char *wanted)
+{
+	struct event_pod pod;
+	size_t pos = 0;
+
+	while (event_next_pod(e, &pos, &pod))
+		if (api_names_pod(wanted, pod.namespace, pod.name))
+			return true;
+	return false;
+}
+
 static bool api_is_wanted(const struct event_ring *ring, const struct event_filter *f,
 			  const struct event *e)
 {
 	return (f->after > ring->generation || e->generation > f->after) &&
-	       (!f->pod || api_names_pod(f->pod, e->namespace, e->pod)) &&
-	       (!f->device || strcmp(f->device, e->device) == 0);
+	       e->last_ms >= f->since_ms && (!f->pod || event_has_pod(e, f->pod)) &&
+	       (!f->device || strcmp(f->device, e->device) == 0) &&
+	       (!f->reason || strcmp(f->reason, e->reason) == 0) &&
+	       (!f->has_type || f->type == e->type);
+}
+
+static json_t *event_pods(const struct event *e)
+{
+	json_t *array = json_array();
+	struct event_pod pod;
+	size_t pos = 0;
+
+	while (array && event_next_pod(e, &pos, &pod))
+		array = api_push(array, json_pack("{so so}", "namespace", json_text(pod.namespace),
+						  "name", json_text(pod.name)));
+	return array;
 }
 
 static json_t *event(const struct event *e)
 {
-	return json_pack("{ss so so so so so sI so so}", "type", event_type_name(e->type), "reason",
-			 json_text(e->reason), "namespace", json_text(e->namespace), "pod",
-			 json_text(e->pod), "device", json_text(e->device), "message",
-			 json_text(e->message), "count", (json_int_t)e->count, "first",
-			 time_text(e->first_ms), "last", time_text(e->last_ms));
+	return json_pack("{ss so so so so so so sI so so}", "type", event_type_name(e->type),
+			 "reason", json_text(e->reason), "namespace", json_text(e->namespace),
+			 "pod", json_text(e->pod), "pods", event_pods(e), "device",
+			 json_text(e->device), "message", json_text(e->message), "count",
+			 (json_int_t)e->count, "first", time_text(e->first_ms), "last",
+			 time_text(e->last_ms));
 }
 
 /* Index at which the newest f->limit matching events begin. */
@@ -206,10 +257,19 @@ char *api_events(const struct event_ring *ring, const struct event_filter *f, si
 
 static json_t *finding(const struct doctor_finding *f)
 {
-	return json_pack("{ss so so so so so sb}", "kind", finding_kind_name(f->kind), "object",
-			 json_text(f->object), "namespace", json_text(f->namespace), "pod",
-			 json_text(f->pod), "what", json_text(f->what), "help", json_text(f->help),
-			 "fixable", f->fixable);
+	return json_pack("{ss ss so so so so so sb}", "kind", finding_kind_name(f->kind), "about",
+			 finding_kind_about(f->kind), "object", json_text(f->object), "namespace",
+			 json_text(f->namespace), "pod", json_text(f->pod), "what",
+			 json_text(f->what), "help", json_text(f->help), "fixable", f->fixable);
+}
+
+static json_t *unchecked(const struct doctor *d)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; array && i < d->n_unchecked; i++)
+		array = api_push(array, json_string(d->unchecked[i]));
+	return array;
 }
 
 char *api_doctor(const struct doctor *d, const struct api_filter *filter, size_t *ret_len)
@@ -221,5 +281,6 @@ char *api_doctor(const struct doctor *d, const struct api_filter *filter, size_t
 		    api_filter_device(filter, d->findings[i].object) &&
 		    api_filter_pod(filter, d->findings[i].namespace, d->findings[i].pod))
 			array = api_push(array, finding(&d->findings[i]));
-	return api_print(json_pack("{so}", "findings", array), ret_len);
+	return api_print(json_pack("{so so}", "findings", array, "unchecked", unchecked(d)),
+			 ret_len);
 }

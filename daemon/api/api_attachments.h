@@ -15,8 +15,8 @@ struct doctor;
 
 /* Prints the value and frees it. NULL: it was NULL, or out of memory. */
 char *api_print(json_t *, size_t *ret_len);
-/* Appends the item and returns the array. Takes both; if one is NULL or memory is out, frees them
- * and returns NULL. */
+/* Appends the item and returns the array. Takes ownership of both; if one is NULL or memory is out,
+ * frees them and returns NULL. */
 json_t *api_push(json_t *array, json_t *item);
 
 /* One attachment; null for NULL or if it is free:
@@ -33,14 +33,18 @@ json_t *api_attachment(const struct attach_status *, uint64_t epoch_ms);
 char *api_attachments(struct attach_list, uint64_t epoch_ms, const struct api_filter *,
 		      size_t *ret_len);
 
-/* wanted: "name" or "namespace/name". */
+/* True if `wanted`, "name" or "namespace/name", is this pod. */
 bool api_names_pod(const char *wanted, const char *namespace, const char *pod);
 
 /* Selection of events; NULL or 0: all. */
 struct event_filter {
-	const char *pod;    /* "name" or "namespace/name" */
+	const char *pod;    /* "name" or "namespace/name"; any of the event's pods */
 	const char *device; /* bus name */
-	size_t limit;	    /* only the newest `limit` */
+	const char *reason; /* "Attached", ... */
+	bool has_type;
+	enum event_type type;
+	uint64_t since_ms; /* only events that happened, or happened again, since this unix time */
+	size_t limit;	   /* only the newest `limit` */
 	/* Only events recorded or repeated after this generation of the ring. If the ring's
 	 * generation is lower, the daemon has restarted since, and all events are new. */
 	uint64_t after;
@@ -51,7 +55,8 @@ bool api_events_any(const struct event_ring *, const struct event_filter *);
 /* Oldest first; a NULL ring has no events. generation: of the ring, to be passed as `after` in the
  * next request.
  * {"generation":17,"events":[{"type":"Warning","reason":"AttachFailed","namespace":"train","pod":"job-7",
- *  "device":"0000:03:00.2","message":"...","count":3,"first":"2026-...Z","last":"2026-...Z"}]} */
+ *  "pods":[{"namespace":"train","name":"job-7"}],"device":"0000:03:00.2","message":"...","count":3,"first":"2026-...Z","last":"2026-...Z"}]}
+ */
 char *api_events(const struct event_ring *, const struct event_filter *, size_t *ret_len);
 
 /* The findings of the doctor:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* api_bpf.c - if a value cannot be allocated, the json_pack() around it fails. */
+/* api_bpf.c - the state of BPF as JSON. Allocation failures need no checks here: a NULL value makes
+ * the enclosing json_pack() fail. */
 #include "api_bpf.h"
 
 #include <jansson.h>

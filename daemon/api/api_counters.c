@@ -12,7 +12,7 @@
 
 #define COUNTER_NAME_MAX 320 /* a family's name and DICT_LABELS_MAX (dictionary.h) */
 
-/* By Prometheus' convention, the name ends in the unit. "": no unit. */
+/* Returns the unit, which the name of a family contains by Prometheus' convention. "": no unit. */
 static const char *counter_unit(const char *family)
 {
 	static const struct {

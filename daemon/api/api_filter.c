@@ -10,7 +10,7 @@ static bool filter_is(const char *wanted, const char *text)
 	return !wanted || strcmp(wanted, text) == 0;
 }
 
-bool api_filter_any_pod(const struct api_filter *f)
+bool api_filter_has_no_pod(const struct api_filter *f)
 {
 	return !f || (!f->namespace && !f->pod);
 }

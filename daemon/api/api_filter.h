@@ -13,10 +13,10 @@ struct api_filter {
 	const char *name;      /* name of a resource */
 };
 
-/* These return true if the filter is NULL. */
+/* True if the filter selects an object with this property. A NULL filter selects every object. */
 bool api_filter_pod(const struct api_filter *, const char *namespace, const char *pod);
 /* True if the filter does not select by pods. */
-bool api_filter_any_pod(const struct api_filter *);
+bool api_filter_has_no_pod(const struct api_filter *);
 bool api_filter_device(const struct api_filter *, const char *device);
 bool api_filter_kind(const struct api_filter *, const char *kind);
 bool api_filter_name(const struct api_filter *, const char *name);

@@ -14,7 +14,8 @@
 
 #define EVENTS_MAX 100
 
-/* A since_ms later than the report is from before a reboot; it counts as 0. */
+/* Returns the time of the newest sample that the client has; 0: none. A since_ms later than the
+ * report is from before a reboot, so it counts as 0. */
 static uint64_t known_ms(const struct live_input *s, const struct live_query *q)
 {
 	return s->report && q->since_ms <= s->report->now_ms ? q->since_ms : 0;
@@ -88,26 +89,29 @@ static void api_live_add_rows(struct json_out *o, const struct diagnosis_report 
 	json_out_close(o, ']');
 }
 
-/* One pass for each severity, so that the worst verdicts fit if not all do. */
+/* Adds the open verdicts, the worst first, so that the worst ones are listed if not all fit. */
 static void api_live_add_verdicts(struct json_out *o, const struct diagnosis_report *r)
 {
-	uint64_t n = 0;
+	uint64_t n = 0, problems = 0;
 
 	json_out_open(o, "verdicts", '[');
 	for (int severity = SEVERITY_CRITICAL; severity > SEVERITY_NONE; severity--)
 		for (size_t i = r->n_verdicts; i-- > 0;) {
 			const struct verdict *v = &r->verdicts[i];
 
-			if (verdict_is_reported(v) && (int)v->severity == severity &&
-			    n++ < LIVE_VERDICTS_MAX)
+			if (!verdict_is_reported(v) || (int)v->severity != severity)
+				continue;
+			problems += v->severity >= SEVERITY_WARNING;
+			if (n++ < LIVE_VERDICTS_MAX)
 				json_out_value(o, NULL,
 					       verdict_json(v, r->verdicts, r->n_verdicts));
 		}
 	json_out_close(o, ']');
 	json_out_number(o, "verdictCount", n);
+	json_out_number(o, "problemCount", problems);
 }
 
-/* Always the full list: it is short, and mostly empty. */
+/* Adds the verdicts that have ended. Always the full list: it is short, and mostly empty. */
 static void api_live_add_ended(struct json_out *o, const struct diagnosis_report *r)
 {
 	json_out_open(o, "ended", '[');
@@ -141,7 +145,7 @@ static void add_report(struct json_out *o, const struct diagnosis_report *r, uin
 	api_live_add_ended(o, r);
 }
 
-/* False: out of memory. */
+/* Renders the report again if it or since_ms has changed. False: out of memory. */
 static bool refresh_cache(struct live_cache *c, const struct diagnosis_report *r, uint64_t since_ms)
 {
 	struct json_out o = {0};

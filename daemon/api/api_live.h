@@ -55,7 +55,7 @@ void live_cache_done(struct live_cache *);
  *  "time":"2026-...Z","timeMs":129,"portsDigest":12345,"signals":["phy_errors",...],
  *  "complete":true,
  *  "rows":[{"atMs":129,"ports":[["mlx5_0",1,0,0.2,...],...]}],
- *  "verdictCount":1,"verdicts":[...],"ended":[...]}
+ *  "verdictCount":1,"problemCount":1,"verdicts":[...],"ended":[...]}
  * time, started and startedMs are wall-clock time; everyMs is the interval between samples; nowMs,
  * timeMs and atMs are of the monotonic clock. timeMs is null if no sample has been judged.
  * portsDigest changes when a port is added or removed, when its watch in /api/v1/ports changes, and
@@ -63,7 +63,7 @@ void live_cache_done(struct live_cache *);
  * complete: no row between since_ms and the first listed one is missing. signals names the numbers
  * of a row after device and port. events: the newest 100 after events_after, as in api_events().
  * verdicts: open ones as verdict_json(), at most LIVE_VERDICTS_MAX, by severity and then the last
- * opened first; verdictCount counts all. ended: ended_verdict_json() of verdicts that ended in the
- * last hour, newest first. */
+ * opened first; verdictCount counts all, problemCount those that are at least a warning. ended:
+ * ended_verdict_json() of verdicts that ended in the last hour, newest first. */
 char *api_live(struct live_cache *, const struct live_input *, const struct live_query *,
 	       size_t *ret_len);

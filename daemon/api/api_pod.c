@@ -11,12 +11,12 @@
 
 /* Keys of verdict_json() that a pod may see; all other keys are withheld, including new ones. */
 static const char *const verdict_keys[] = {
-	"device",	   "port",	 "netdev", "function", "cause",	     "severity",
-	"level",	   "confidence", "onset",  "onsetMs",  "firstMoved", "remark",
-	"clearingSinceMs", "sentence",	 "advice", "disproof", "symptoms",   "runbook",
+	"device",   "port",   "netdev",	  "function",	"cause",   "severity",
+	"level",    "onset",  "onsetMs",  "firstMoved", "remark",  "clearingSinceMs",
+	"sentence", "advice", "disproof", "symptoms",	"runbook",
 };
 
-/* NULL: out of memory. */
+/* Returns the keys of the verdict that a pod may see. NULL: out of memory. */
 static json_t *own_verdict(const struct verdict *v)
 {
 	json_t *all = verdict_json(v, NULL, 0), *ret = json_object();
@@ -54,15 +54,16 @@ static void api_pod_add_verdicts(struct json_out *o, const struct diagnosis_repo
 	}
 }
 
-/* Iterates over the function's RDMA devices in our namespace; NULL: no more. Devices in other
- * namespaces are skipped: the report does not cover them, and a pod may give its own device the
- * same name. */
+/* Iterates over the function's RDMA devices that are in samples; NULL: no more. Skips a device if
+ * samples contain another one with its name, because a pod may give its device the name of a device
+ * of the host. */
 static const struct rdma_dev *next_device(const struct host *host, const char *function, size_t *at)
 {
 	while (*at < host->n_rdma) {
 		const struct rdma_dev *dev = &host->rdma[(*at)++];
 
-		if (dev->nsid == NSID_HOST && strcmp(rdma_function_id(dev), function) == 0)
+		if (strcmp(rdma_function_id(dev), function) == 0 &&
+		    host_rdma_sampled(host, dev->name) == dev)
 			return dev;
 	}
 	return NULL;

@@ -17,8 +17,9 @@ struct host;
  *    "level":3,...,"runbook":"docs/runbook.md#packet_loss"}]}
  * ports: as in api_ports(), with null for parent, namespace, pod and container, and with
  * "counters":{"roce_bytes_total{direction=\"received\"}":123,...}: the counters that diagnosis
- * reads, since the driver was loaded; null: not visible this time. verdicts: as in api_diagnosis(),
- * without evidence (which may compare with other devices), pods and peer. every_ms: interval at
- * which the document is rewritten, so that a reader can detect a stale one. */
+ * reads; they count since the driver was loaded; null: not visible this time. verdicts: as in
+ * api_diagnosis(), without evidence (which may compare with other devices), pods and peer.
+ * every_ms: interval at which the document is rewritten, so that a reader can detect a stale one.
+ */
 char *api_pod_status(const struct diagnosis_report *, const struct host *, const char *function,
 		     uint32_t every_ms, size_t *ret_len);

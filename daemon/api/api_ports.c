@@ -33,15 +33,14 @@ char *api_text(struct json_out *o, size_t *ret_len)
 /* --- ports ------------------------------------------------------------------------------------ */
 
 struct ports_input {
-	const struct diagnosis_report *report;
+	const struct condition_sources *sources;
 	const struct host *host;
 	struct host_index index;
-	const struct resource_table *resources;
 	size_t next; /* index into the host's RDMA devices; both lists are mostly in the same order
 		      */
 };
 
-/* Returns NULL if the device was removed after the report was made. */
+/* As host_rdma_sampled(); NULL if the device was removed after the report was made. */
 static const struct rdma_dev *api_find_device(struct ports_input *s, const char *name)
 {
 	for (size_t i = 0; i < s->host->n_rdma; i++) {
@@ -53,7 +52,7 @@ static const struct rdma_dev *api_find_device(struct ports_input *s, const char 
 		s->next = at;
 		return &s->host->rdma[at];
 	}
-	return NULL;
+	return host_rdma(s->host, name);
 }
 
 static const struct rdma_port *api_find_port(const struct rdma_dev *dev, uint32_t number)
@@ -75,7 +74,7 @@ static void api_add_function(struct json_out *o, const struct port_row *row)
 	json_out_text(o, "driver", row->dev ? row->dev->driver : "");
 }
 
-/* Do the PF's byte counters include its VFs' traffic? null: unknown, or not a PF. */
+/* Adds whether the PF's byte counters include those of its VFs; null: unknown, or not a PF. */
 static void api_add_vf_bytes(struct json_out *o, const struct port_row *row, const char *source)
 {
 	const bool is_pf = row->dev && row->fn && row->fn->kind == FN_PF;
@@ -114,7 +113,7 @@ static void add_now(struct json_out *o, const struct diagnosis_report *r, size_t
 	json_out_close(o, '}');
 }
 
-/* Escapes the quotes of the labels for JSON. */
+/* Writes the name of a series with its labels, whose quotes are escaped for JSON. */
 static void counter_key(enum series s, char ret[2 * SERIES_NAME_SIZE])
 {
 	char name[SERIES_NAME_SIZE];
@@ -147,6 +146,16 @@ static void api_add_counters(struct json_out *o, const double *value)
 	json_out_close(o, '}');
 }
 
+static void api_add_condition(struct json_out *o, const struct condition *c)
+{
+	const char *health = c ? condition_health(c) : NULL;
+
+	if (!c)
+		return;
+	json_out_text(o, "health", health ? health : "");
+	json_out_value(o, "troubles", condition_troubles(c));
+}
+
 void api_add_port(struct json_out *o, const struct diagnosis_report *r, const struct port_row *row)
 {
 	const struct port_watched *watched = &r->ports[row->at];
@@ -165,6 +174,7 @@ void api_add_port(struct json_out *o, const struct diagnosis_report *r, const st
 	json_out_number(o, "resets", watched->resets);
 	json_out_number(o, "ignoredRates", watched->ignored);
 	add_holder(o, row->holder);
+	api_add_condition(o, row->condition);
 	add_now(o, r, row->at);
 	if (row->own)
 		api_add_counters(o, diagnosis_report_counters(r, row->at));
@@ -174,28 +184,33 @@ void api_add_port(struct json_out *o, const struct diagnosis_report *r, const st
 static void api_add_row(struct json_out *o, struct ports_input *s, const struct api_filter *filter,
 			size_t at)
 {
-	struct port_row row = {.at = at, .dev = api_find_device(s, s->report->ports[at].device)};
+	const struct port_watched *port = &s->sources->report->ports[at];
+	struct port_row row = {.at = at, .dev = api_find_device(s, port->device)};
+	struct condition condition;
 
 	if (row.dev) {
 		row.fn = host_index_function(&s->index, rdma_function_id(row.dev));
-		if (s->resources)
-			row.holder = resource_table_holder(s->resources, row.dev->function,
-							   row.dev->name);
+		if (s->sources->resources)
+			row.holder = resource_table_holder(s->sources->resources->table,
+							   row.dev->function, row.dev->name);
 	}
-	if (api_filter_device(filter, row.fn ? row.fn->id : "") &&
-	    (api_filter_any_pod(filter) ||
-	     (row.holder && api_filter_pod(filter, row.holder->namespace, row.holder->pod))))
-		api_add_port(o, s->report, &row);
+	if (!api_filter_device(filter, row.fn ? row.fn->id : "") ||
+	    !(api_filter_has_no_pod(filter) ||
+	      (row.holder && api_filter_pod(filter, row.holder->namespace, row.holder->pod))))
+		return;
+	condition_of_port(&condition, s->sources, port->device, port->port, row.fn, row.holder);
+	row.condition = &condition;
+	api_add_port(o, s->sources->report, &row);
 }
 
-char *api_ports(const struct diagnosis_report *r, const struct host *host,
-		const struct resource_table *resources, const struct api_filter *filter,
+char *api_ports(const struct condition_sources *sources, const struct api_filter *filter,
 		size_t *ret_len)
 {
-	struct ports_input s = {.report = r, .host = host, .resources = resources};
+	const struct diagnosis_report *r = sources->report;
+	struct ports_input s = {.sources = sources, .host = sources->host};
 	struct json_out o = {0};
 
-	if (host_index_init(&s.index, host) < 0)
+	if (host_index_init(&s.index, sources->host) < 0)
 		return NULL;
 	json_out_open(&o, NULL, '{');
 	api_add_time(&o, r);
@@ -209,7 +224,7 @@ char *api_ports(const struct diagnosis_report *r, const struct host *host,
 	return api_text(&o, ret_len);
 }
 
-/* --- the last quarter of an hour -------------------------------------------------------------- */
+/* --- history of one port ---------------------------------------------------------------------- */
 
 size_t api_port_find(const struct diagnosis_report *r, const char *name)
 {
@@ -268,7 +283,7 @@ char *api_history(const struct diagnosis_report *r, size_t port, uint64_t since_
 	return api_text(&o, ret_len);
 }
 
-/* --- all ports at once ------------------------------------------------------------------------ */
+/* --- history of all ports --------------------------------------------------------------------- */
 
 /* The rows of one step: [newest, newest + n), counted back from the newest row. */
 struct rows {
@@ -293,7 +308,7 @@ static double rows_mean(const struct diagnosis_report *r, size_t port, enum sign
 }
 
 /* Groups the rows into steps, the newest step first. Steps begin at multiples of their length, so
- * that the next document has the same ones. */
+ * that the steps of successive documents have the same boundaries. */
 static unsigned make_steps(const struct diagnosis_report *r, uint64_t every_ms,
 			   struct rows steps[HISTORY_STEPS_MAX])
 {
@@ -343,7 +358,8 @@ static void api_add_port_steps(struct json_out *o, const struct diagnosis_report
 	const bool is_still = n > 0 && diagnosis_report_is_still(r, port);
 	double means[HISTORY_STEPS_MAX];
 
-	/* Most of a thousand VFs are idle: average the window as one step. */
+	/* All rows of a port without changes have the same values, so one step is enough. Most of a
+	 * thousand VFs are like this. */
 	if (is_still)
 		n = 1;
 	json_out_open(o, NULL, '{');

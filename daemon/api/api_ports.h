@@ -8,20 +8,22 @@
 #pragma once
 
 #include "api_filter.h"
+#include "condition.h"
 #include "json_out.h"
 #include "resource_table.h"
 
 struct diagnosis_report;
 
-/* The document of /api/v1/ports; resources may be NULL: unknown.
- * {"time":"2026-...Z","timeMs":123,"ports":[{"device":"mlx5_0","port":1,"netdev":"ens1np0",
+/* The document of /api/v1/ports. The report of the sources must not be NULL.
+ * {"time":"2026-...Z","timeMs":123,"warmingMs":20000,
+ *  "ports":[{"device":"mlx5_0","port":1,"netdev":"ens1np0",
  *  "function":"0000:03:00.0","kind":"pf","parent":null,"vf":null,"driver":"mlx5","state":"active",
- *  "linkLayer":"Ethernet","rateBitsPerSecond":100000000000,"activeMtu":4096,"bytesIncludeVfs":false,"watch":"judged","clearSinceMs":null,
+ *  "linkLayer":"Ethernet","rateBitsPerSecond":100000000000,"activeMtu":4096,"bytesIncludeVfs":false,"watch":"judged","watchedSinceMs":1,"clearSinceMs":null,
  *  "resets":0,"ignoredRates":0,"namespace":null,"pod":null,"container":null,
+ *  "health":"ok","troubles":[],
  *  "now":{"bytes_received":1.5e9,...}}]}
- * now, time and timeMs are of the newest sample. */
-char *api_ports(const struct diagnosis_report *, const struct host *, const struct resource_table *,
-		const struct api_filter *, size_t *ret_len);
+ * The members `now`, `time` and `timeMs` are of the newest sample. */
+char *api_ports(const struct condition_sources *, const struct api_filter *, size_t *ret_len);
 
 /* Index into report->ports of "mlx5_0/1"; SIZE_MAX: no such port. */
 size_t api_port_find(const struct diagnosis_report *, const char *name);
@@ -48,10 +50,11 @@ char *api_histories(const struct diagnosis_report *, const struct history_query 
 
 /* A port of the report, with its device, function and pod. */
 struct port_row {
-	size_t at;			 /* index into report->ports */
-	const struct rdma_dev *dev;	 /* NULL: it was just removed */
-	const struct function *fn;	 /* NULL: unknown, or none */
-	const struct pod_device *holder; /* NULL: hidden, unknown, or no holder */
+	size_t at;			   /* index into report->ports */
+	const struct rdma_dev *dev;	   /* NULL: it was just removed */
+	const struct function *fn;	   /* NULL: unknown, or none */
+	const struct pod_device *holder;   /* NULL: hidden, unknown, or no holder */
+	const struct condition *condition; /* NULL: left out */
 	bool own; /* for the pod's own view: hide other devices, add this one's counters */
 };
 

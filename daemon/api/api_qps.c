@@ -23,7 +23,7 @@ static void api_setting(struct json_out *o, const char *key, int n)
 	json_out_known(o, key, n >= 0, (uint64_t)n);
 }
 
-/* Writes "" for NULL and for an address of zeros, which mean unknown. */
+/* Writes null for NULL and for an address of zeros, which mean unknown. */
 static void api_address(struct json_out *o, const char *key, const uint8_t *a)
 {
 	static const uint8_t none[16], mapped[12] = {[10] = 0xff, [11] = 0xff};

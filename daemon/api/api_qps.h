@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* api_qps.h - queue pairs and the traffic of their flows, as JSON. Pure.
  *
- * Compact, heap, terminated; NULL if out of memory. Every key is always present, and null if it has
- * no value. */
+ * The documents are compact JSON on the heap, NUL-terminated; NULL if out of memory. Every key is
+ * always present, and null if it has no value. */
 #pragma once
 
 #include "qp_flows.h"
@@ -15,7 +15,7 @@ struct api_qps_input {
 	struct qp_sources sources;
 	struct qps_status status;
 	uint64_t epoch_ms; /* unix time at the loop's time 0 */
-	uint64_t now_ms;   /* the loop's */
+	uint64_t now_ms;   /* current time of the loop */
 };
 
 /* {"source":"events","ageSeconds":null,"error":null,"dropped":0,"flows":true,"total":1,"qps":[

@@ -7,8 +7,11 @@
 #include <string.h>
 
 #include "api_attachments.h"
-#include "health.h"
+#include "host_index.h"
 #include "json_text.h"
+#include "pool_config.h"
+#include "search.h"
+#include "utc_text.h"
 
 /* --- one function ----------------------------------------------------------------------------- */
 
@@ -51,12 +54,17 @@ static json_t *resource_entry_json(const struct resource_table *t, const struct 
 {
 	const struct resource_device *d = e->device;
 
+	char since[UTC_TEXT_SIZE];
+
 	if (!d)
-		return json_pack("{so sn sb sn sn sn sn}", "resource", json_text(e->resource->name),
-				 "id", "shared", 1, "healthy", "reasons", "state", "holder");
-	return json_pack("{so so sb sb so ss so}", "resource", json_text(e->resource->name), "id",
-			 json_text(d->id), "shared", 0, "healthy", d->reasons == 0, "reasons",
-			 reasons(d->reasons), "state", state_name(d->state), "holder",
+		return json_pack("{so sn sb sn sn sn sn sn sn}", "resource",
+				 json_text(e->resource->name), "id", "shared", 1, "healthy",
+				 "reasons", "unhealthySince", "orEarlier", "state", "holder");
+	utc_text(d->unhealthy_unix_ms, since);
+	return json_pack("{so so sb sb so so sb ss so}", "resource", json_text(e->resource->name),
+			 "id", json_text(d->id), "shared", 0, "healthy", d->reasons == 0, "reasons",
+			 reasons(d->reasons), "unhealthySince", json_text(since), "orEarlier",
+			 (int)d->or_earlier, "state", state_name(d->state), "holder",
 			 resource_holder_json(t, e));
 }
 
@@ -95,20 +103,17 @@ static const char *registration_name(enum registration_state s)
 
 static json_t *resource(const struct resource_table *t, const struct resource_info *r)
 {
-	size_t healthy = 0, allocated = 0;
+	struct resource_counts n;
 
-	for (size_t i = 0; i < r->n_devices; i++) {
-		healthy += t->devices[r->first_device + i].reasons == 0;
-		allocated += t->devices[r->first_device + i].state != RESERVATION_FREE;
-	}
-	return json_pack("{so sb sI sI sI so ss so so sI sI sI}", "name", json_text(r->name),
-			 "shared", r->shared, "devices", (json_int_t)r->n_devices, "healthy",
-			 (json_int_t)healthy, "allocated", (json_int_t)allocated, "gidCapacity",
-			 r->gid_capacity ? json_integer(r->gid_capacity) : json_null(),
-			 "registration", registration_name(r->registration), "error",
-			 json_text(r->error), "hint", json_text(r->hint), "registrations",
-			 (json_int_t)r->registrations, "registrationFailures",
-			 (json_int_t)r->failures, "listsSent", (json_int_t)r->lists);
+	resource_table_count(t, r, &n);
+	return json_pack(
+		"{so sb sI sI sI sI so ss so so sI sI sI}", "name", json_text(r->name), "shared",
+		r->shared, "devices", (json_int_t)r->n_devices, "healthy", (json_int_t)n.healthy,
+		"allocated", (json_int_t)n.allocated, "free", (json_int_t)n.free, "gidCapacity",
+		r->gid_capacity ? json_integer(r->gid_capacity) : json_null(), "registration",
+		registration_name(r->registration), "error", json_text(r->error), "hint",
+		json_text(r->hint), "registrations", (json_int_t)r->registrations,
+		"registrationFailures", (json_int_t)r->failures, "listsSent", (json_int_t)r->lists);
 }
 
 json_t *api_resources(const struct resource_table *t, const struct api_filter *filter)
@@ -159,16 +164,31 @@ static bool api_same_pod(const struct pod_device *a, const struct pod_device *b)
 struct pod_walk {
 	const struct pod_device **list;
 	size_t n, at;
-	struct attach_list attachments;
-	uint64_t epoch_ms;
+	const struct condition_sources *sources;
 };
+
+/* The name of the function's RDMA device, in whatever namespace it is; NULL: unknown. */
+static const char *pod_device_rdma(const struct condition_sources *s, const struct pod_device *d)
+{
+	const char *function = condition_function(s, d);
+	const struct rdma_dev *rdma = find_first(
+		s->host->rdma, function ? s->host->n_rdma : 0, i,
+		strcmp(rdma_function_id(&s->host->rdma[i]), function) == 0);
+
+	return rdma ? rdma->name : NULL;
+}
 
 static json_t *pod_device(const struct pod_walk *w, const struct pod_device *d)
 {
-	const struct attach_status *a = attach_list_id(w->attachments, d->resource, d->id);
+	const struct condition_sources *s = w->sources;
+	const struct attach_status *a = attach_list_id(s->attachments, d->resource, d->id);
+	struct condition c;
 
-	return json_pack("{so so so}", "resource", json_text(d->resource), "id", json_text(d->id),
-			 "attachment", api_attachment(a, w->epoch_ms));
+	condition_of_pod_device(&c, s, d);
+	return json_pack("{so so so so so so so}", "resource", json_text(d->resource), "id",
+			 json_text(d->id), "rdma", json_text(pod_device_rdma(s, d)), "watch",
+			 json_text(c.watch), "health", json_text(condition_health(&c)), "troubles",
+			 condition_troubles(&c), "attachment", api_attachment(a, s->epoch_ms));
 }
 
 static json_t *container(struct pod_walk *w)
@@ -233,14 +253,12 @@ static void add_pod(json_t **pods, struct pod_walk *w, const struct api_filter *
 		w->at++;
 }
 
-char *api_pods(const struct resource_table *t, struct attach_list attachments, uint64_t epoch_ms,
-	       const struct api_filter *filter, size_t *ret_len)
+char *api_pods(const struct condition_sources *sources, const struct api_filter *filter,
+	       size_t *ret_len)
 {
-	struct pod_walk w = {
-		.list = calloc(t->held.n + 1, sizeof(struct pod_device *)),
-		.attachments = attachments,
-		.epoch_ms = epoch_ms,
-	};
+	const struct resource_table *t = sources->resources->table;
+	struct pod_walk w = {.list = calloc(t->held.n + 1, sizeof(struct pod_device *)),
+			     .sources = sources};
 	json_t *pods = w.list ? json_array() : NULL, *document;
 
 	w.n = w.list ? list_pods(&t->held, w.list) : 0;

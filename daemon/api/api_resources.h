@@ -5,13 +5,12 @@
 #include <jansson.h>
 
 #include "api_filter.h"
-#include "attach_status.h"
-#include "resource_table.h"
+#include "condition.h"
 
 /* The resources that offer a function:
  * [{"resource":"rocelet.dev/roce","id":"0000:03:00.2","shared":false,
- * "healthy":true,"reasons":[],"state":"free","holder":null}]; for a shared resource all but
- * "resource" and "shared" are null. */
+ * "healthy":true,"reasons":[],"unhealthySince":null,"orEarlier":false,"state":"free","holder":null}];
+ * for a shared resource all but "resource" and "shared" are null. */
 json_t *api_resources_of(const struct resource_index *, const char *function);
 /* The reason why no resource offers the function, as a sentence; null if one does. */
 json_t *api_why_not(const struct resource_index *, const char *function);
@@ -26,10 +25,10 @@ char *api_resources_document(const struct resource_table *, const struct api_fil
 			     size_t *ret_len);
 
 /* The document of /api/v1/pods: pods in order of namespace and name, each with its containers and
- * their devices. Heap, terminated; NULL if out of memory.
+ * their devices, and the condition of each; the sources have resources. Heap, terminated; NULL if
+ * out of memory.
  * {"generation":3,"source":"api","pods":[{"namespace":"default","name":"train-7","uid":null,
  * "containers":[{"name":"main","devices":[{"resource":"rocelet.dev/roce","id":"0000:03:00.2",
- * "attachment":...}]}]}]}
+ * "watch":"judged","health":"ok","troubles":[],"attachment":...}]}]}]}
  * The format of attachment is in api_attachments.h. */
-char *api_pods(const struct resource_table *, struct attach_list, uint64_t epoch_ms,
-	       const struct api_filter *, size_t *ret_len);
+char *api_pods(const struct condition_sources *, const struct api_filter *, size_t *ret_len);

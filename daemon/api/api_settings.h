@@ -17,8 +17,8 @@
  *                   "maxWidth":16}]}
  * pfc and peerPfc list the lossless priorities. dcbx lists "host", "firmware", "cee", "ieee" and
  * "static". classes is indexed by priority, algorithms ("strict", "cbs", "ets", "vendor", else the
- * number as text) and percents by class. slowSegments has at most one element: the slowest PCIe
- * link upstream of the function's own link that runs below the speed or width that both its ends
- * support. rdmaCm needs the device's folder in configfs, which a container sees only with the
- * host's /sys. */
+ * number as text) and percents by class. slowSegments has at most one element: the
+ * slowest PCIe link above the function's own link that runs below the speed or width that both of
+ * its ends support. rdmaCm needs the device's folder in configfs, which a container sees only with
+ * the host's /sys. */
 void api_settings(struct json_out *, const struct port_settings *);

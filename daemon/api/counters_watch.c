@@ -19,7 +19,8 @@ static bool counters_watch_refuse(const struct counters_waiter *w, int code, con
 	return true;
 }
 
-/* set NULL: nothing was read. */
+/* Answers a request if the set has its port's rates, or if the request has waited too long. set
+ * NULL: nothing was read. */
 static bool counters_watch_answer(void *item, bool over, void *set)
 {
 	const struct counters_waiter *w = item;
@@ -65,7 +66,8 @@ size_t counters_watch_ports(struct counters_watch *w, uint64_t now_ms, struct po
 	return n;
 }
 
-/* -EAGAIN: PORT_COUNTERS_MAX ports are watched already. */
+/* Adds the port to those that are read, or extends its time. -EAGAIN: PORT_COUNTERS_MAX ports are
+ * read already. */
 static int counters_watch_want(struct counters_watch *w, const struct port_name *name,
 			       uint64_t now_ms)
 {
@@ -97,8 +99,8 @@ int counters_watch_wait(struct counters_watch *w, struct http_deferred *deferred
 	return 0;
 }
 
-/* Once no request waits for a port, it is read for COUNTERS_KEEP_MS more, not until the deadline of
- * the request that has ended. */
+/* When no request waits for a port any more, the port is read for another COUNTERS_KEEP_MS. The
+ * deadline of the last request does not matter. */
 static void counters_watch_shorten(struct counters_watch *w, uint64_t now_ms)
 {
 	const struct counters_waiter *waiters = w->waiters.items;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* counters_watch.h - requests for the counters of a port wait for a sample with its rates. A page
- * asks every few seconds: a port's readings are kept for a while after each request. */
+/* counters_watch.h - holds requests for a port's counters until a sample has the port's rates. A
+ * page sends a request every few seconds, so a port's readings are kept for a while after each
+ * request.
+ */
 #pragma once
 
 #include "deferred_list.h"
@@ -8,7 +10,7 @@
 
 /* A request that has waited for this long is answered with an error. */
 #define COUNTERS_WAIT_MAX_MS 15000
-/* The readings of a port are kept for this long after the last request. */
+/* A port is still read for this long after its last request was answered. */
 #define COUNTERS_KEEP_MS     10000
 
 struct counters_waiter {
@@ -29,7 +31,7 @@ struct counters_watch {
 };
 
 int counters_watch_open(struct counters_watch **ret, struct uv_loop_s *, struct err *);
-/* Call from within the handler; keeps the deferred answer. -EAGAIN: clients look at too many other
+/* Call from within the handler; keeps the deferred answer. -EAGAIN: clients request too many other
  * ports. -ENOMEM: not kept. */
 int counters_watch_wait(struct counters_watch *, struct http_deferred *, const struct port_name *,
 			uint64_t now_ms);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* doctor.c - one small check per kind of finding, in the order of the report. */
+/* doctor.c - builds the findings: one function per subject, called in the order of the report. */
 #include "doctor.h"
 
 #include <errno.h>
@@ -11,6 +11,7 @@
 
 #include "array.h"
 #include "cleanup.h"
+#include "doctor_ports.h"
 #include "explain.h"
 #include "health.h"
 
@@ -35,13 +36,26 @@ const char *finding_kind_name(enum finding_kind kind)
 	return kind < N_FINDING_KINDS ? names[kind] : "unknown";
 }
 
-/* The name that users know the device by. */
+const char *finding_kind_about(enum finding_kind kind)
+{
+	switch (kind) {
+	case FINDING_CHARDEV:
+	case FINDING_UNHEALTHY:
+	case FINDING_SETTING:
+		return "host";
+	default:
+		return "rocelet";
+	}
+}
+
+/* Returns the name by which users know the device: a VF's function, else its ID. */
 static const char *doctor_name_of(const struct attach_record *r)
 {
 	return r->plan.kind == PLAN_VF && r->function[0] ? r->function : r->id;
 }
 
-/* The pod that holds the object: from the attachments, else from the kubelet. */
+/* Sets the pod that holds the object: that of its attachment, else the one that the kubelet
+ * reports. */
 static void doctor_find_pod(const struct doctor_input *in, struct doctor_finding *f)
 {
 	const struct pod_device *holder = NULL;
@@ -64,7 +78,7 @@ static void doctor_find_pod(const struct doctor_input *in, struct doctor_finding
 	f->pod = holder->pod;
 }
 
-/* NULL: out of memory. */
+/* Adds a finding. NULL: out of memory. */
 __attribute__((format(printf, 5, 6))) static struct doctor_finding *
 find(struct examination *x, enum finding_kind kind, const char *object, const char *help,
      const char *fmt, ...)
@@ -86,7 +100,7 @@ find(struct examination *x, enum finding_kind kind, const char *object, const ch
 	return f;
 }
 
-/* `rocectl doctor --fix` makes the engine repair it. */
+/* Marks a finding that the engine repairs on `rocectl doctor --fix`. */
 static void make_fixable(struct doctor_finding *f)
 {
 	if (f)
@@ -101,11 +115,9 @@ static void check_stuck(struct examination *x)
 		const struct job_status *j = &x->in->jobs[i];
 
 		find(x, FINDING_STUCK, "",
-		     j->has_thread ? "A driver, the kernel or a file system does not respond; "
-				     "/proc/PID/task/*/stack shows which. Other work continues. A "
-				     "restart waits for it for at most 20 s, and repairs what it "
-				     "leaves."
-				   : "All threads are in use; see the other findings.",
+		     j->has_thread
+			     ? "A driver, the kernel or a file system does not respond; /proc/PID/task/*/stack shows which. Other work continues. If you restart rocelet, it waits at most 20 s for this operation, and repairs it if it was interrupted."
+			     : "All threads are in use; see the other findings.",
 		     "%s %s for %" PRIu64 " s", j->text,
 		     j->has_thread ? "has been running" : "has been waiting for a thread",
 		     j->for_ms / 1000);
@@ -132,8 +144,8 @@ static void check_dirty(struct examination *x, const struct attach_status *a)
 	f = find(
 		x, FINDING_DIRTY, doctor_name_of(r),
 		returning || bad
-			? "It is not offered until it is clean; the return is retried automatically."
-			: "Its container waits for it; the pod's events report this, too.",
+			? "The device is not offered until it is clean; the return is retried automatically."
+			: "The container waits for the device; the pod's events report this, too.",
 		"%s %s for %" PRIu64 " s%s%s%s%.200s",
 		bad	    ? "could not be cleaned after"
 		: returning ? "is being returned from"
@@ -155,13 +167,13 @@ static void check_drift(struct examination *x, const struct attach_status *a)
 		return;
 	if (a->error[0]) { /* e.g. no longer in the pod */
 		find(x, FINDING_DRIFT, doctor_name_of(a->record),
-		     "It has lost its driver or left the bus, or another program has moved it.",
+		     "The device lost its driver or was removed from the bus, or another program moved it.",
 		     "%s", a->error);
 		return;
 	}
 	f = find(x, FINDING_DRIFT, doctor_name_of(a->record),
 		 "It was changed after the attach, on the host or in the pod.",
-		 "its %s %s from what was set for the pod", settings,
+		 "its %s %s from the settings requested for the pod", settings,
 		 strchr(settings, ',') ? "differ" : "differs");
 	/* No repair sets GUIDs in a pod, or creates an RDMA device there. */
 	if (a->drift & ~(VF_NODE_GUID | VF_PORT_GUID | ATTACH_DRIFT_RDMA))
@@ -182,7 +194,8 @@ static const struct pod_device *doctor_holder_of(const struct examination *x, co
 	return x->in->resources ? resource_table_holder(x->in->resources, function, "") : NULL;
 }
 
-/* Checks nothing while the allocations are unknown. */
+/* Finds devices in other namespaces that no container holds. Checks nothing while the allocations
+ * are unknown. */
 static void check_orphans(struct examination *x)
 {
 	const struct host *host = x->in->host;
@@ -198,19 +211,18 @@ static void check_orphans(struct examination *x)
 		    attach_list_function(x->in->attachments, nd->function) ||
 		    doctor_holder_of(x, nd->function))
 			continue;
-		f = find(x, FINDING_ORPHAN, nd->function,
-			 "A pod that has ended left it there, or it was moved by hand. rocelet "
-			 "returns only devices that it attached.",
-			 "%s is in %s%s, and no container holds it", nd->name,
-			 where[0] ? "network namespace " : "another network namespace", where);
+		f = find(
+			x, FINDING_ORPHAN, nd->function,
+			"A pod that has ended left it behind, or it was moved by hand. rocelet returns only devices that it attached.",
+			"%s is in %s%s, and no container holds it", nd->name,
+			where[0] ? "network namespace " : "another network namespace", where);
 		if (nd->origin[0])
 			make_fixable(f);
 	}
 }
 
 static const char no_node_help[] =
-	"No program can open the device without its node. Is udev running, and is this "
-	"container's /dev that of the host?";
+	"Programs cannot open the device without its node. Is udev running, and is this container's /dev the host's?";
 
 static void doctor_check_node(struct examination *x, const struct rdma_dev *rd, const char *node,
 			      bool missing)
@@ -243,12 +255,15 @@ static void check_rdma_cm(struct examination *x)
 	}
 }
 
+/* Checks the device nodes, which only containers need. Where nothing is offered, as in an overlay
+ * that only observes, the host's /dev is usually not mounted. */
 static void check_chardevs(struct examination *x)
 {
 	const struct host *host = x->in->host;
 
+	if (!x->in->resources || x->in->resources->n_resources == 0)
+		return;
 	check_rdma_cm(x);
-
 	for (size_t i = 0; i < host->n_rdma; i++) {
 		const struct rdma_dev *rd = &host->rdma[i];
 
@@ -268,43 +283,39 @@ static void check_settings(struct examination *x)
 		    !attach_list_function(x->in->attachments, fn->id) &&
 		    !doctor_holder_of(x, fn->id))
 			find(x, FINDING_SETTING, fn->id,
-			     "`ip link set PF vf N state auto` makes it follow the PF again.",
-			     "no pod has it, and its link state is disabled on %s: it would have "
-			     "no carrier in a pod",
+			     "`ip link set PF vf N state auto` makes the VF follow its PF again.",
+			     "the device is free, but its VF link state is disabled on %s: it would have no carrier in a pod",
 			     fn->parent);
 	}
 }
 
 /* --- resources -------------------------------------------------------------------------------- */
 
-static const char *health_help(enum health_reason reason)
+const char *doctor_health_help(enum health_reason reason)
 {
 	switch (reason) {
 	case HEALTH_GONE:
-		return "It has left the bus. Were the VFs created again, or was the card removed?";
+		return "The device was removed from the bus. Were the VFs created again, or was the card removed?";
 	case HEALTH_NO_DRIVER:
 		return "Bind it to the driver that the pool selects.";
 	case HEALTH_NO_CHARDEV:
 		return "A node in /dev/infiniband is missing; see the findings of kind chardev.";
 	case HEALTH_NO_RDMA:
-		return "The host has no RDMA device for it. Is the driver's module loaded? Is the "
-		       "device in another namespace?";
+		return "The host has no RDMA device for this function. Is the driver's module loaded? Is the RDMA device in another namespace?";
 	case HEALTH_LINK_DOWN:
 		return "No carrier: check the cable, the switch port and the PF.";
 	case HEALTH_PORT_DOWN:
 		return "The RDMA port is not active. Is its netdev up, and does its link come up?";
 	case HEALTH_PCI:
-		return "The bus reads all ones: the card has fallen off the bus or is being reset.";
+		return "Reads from the card return 0xff in every byte: the card is no longer reachable on the bus, or is being reset.";
 	case HEALTH_DEVLINK:
 		return "`devlink health show` has details; `devlink health recover` may help.";
 	case HEALTH_NOT_CLEAN:
-		return "It was attached by hand, or it could not be cleaned; see the findings of kind "
-		       "dirty.";
+		return "The device was attached by hand, or could not be cleaned; see the findings of kind dirty.";
 	case HEALTH_LEAVING:
-		return "Its previous pod still has it: check why that pod does not end.";
+		return "The previous pod still has the device: check why that pod does not end.";
 	case HEALTH_NODE_CHANGED:
-		return "The device was bound again or reset, and its device nodes are not those that "
-		       "its container got. Delete the pod that holds it.";
+		return "The device was rebound or reset, so the device nodes in its container are stale. Delete the pod that holds it.";
 	case HEALTH_NODE_HELD:
 		return "A container of another pod may open its device node. The device is not "
 		       "offered until that pod has ended.";
@@ -319,23 +330,33 @@ static const char *help_for(unsigned reasons)
 {
 	for (enum health_reason r = 0; r < N_HEALTH_REASONS; r++)
 		if (reasons & HEALTH_BIT(r))
-			return health_help(r);
+			return doctor_health_help(r);
 	return "";
 }
 
 static void check_device(struct examination *x, const struct resource_info *r,
 			 const struct resource_device *d)
 {
-	char text[160];
+	char text[224];
 
-	health_text(d->reasons, text, sizeof(text));
+	explain_unhealthy(d, text, sizeof(text));
 	if (text[0])
 		find(x, FINDING_UNHEALTHY, d->id, help_for(d->reasons),
 		     "it is unhealthy (%s), and not offered to new containers as %s", text,
 		     r->name);
 }
 
-/* All slots of a shared resource have the health of its HCAs, so only the first is reported. */
+/* One finding for all devices behind a port whose link is down. */
+static void check_port(struct examination *x, const struct function *pf)
+{
+	char text[512];
+
+	doctor_port_text(x->in->host, x->in->resources, pf, text, sizeof(text));
+	find(x, FINDING_UNHEALTHY, pf->id, doctor_health_help(HEALTH_LINK_DOWN), "%s", text);
+}
+
+/* Checks the health of devices. All slots of a shared resource have the health of its HCAs, so only
+ * the first is reported. */
 static void check_health(struct examination *x)
 {
 	const struct resource_table *t = x->in->resources;
@@ -344,12 +365,18 @@ static void check_health(struct examination *x)
 		const struct resource_info *r = &t->resources[i];
 		size_t n = r->shared && r->n_devices > 1 ? 1 : r->n_devices;
 
-		for (size_t k = 0; k < n; k++)
-			check_device(x, r, &t->devices[r->first_device + k]);
+		for (size_t k = 0; k < n; k++) {
+			const struct function *pf = doctor_port_of(x->in->host, t, r, k);
+
+			if (!pf)
+				check_device(x, r, &t->devices[r->first_device + k]);
+			else if (doctor_port_is_first(x->in->host, t, i, k, pf))
+				check_port(x, pf);
+		}
 	}
 }
 
-/* CDI specifications: without them no container can get the resource. */
+/* Checks the CDI specifications, without which no container can get the resource. */
 static void check_files(struct examination *x)
 {
 	const struct resource_table *t = x->in->resources;
@@ -371,13 +398,12 @@ static void check_empty(struct examination *x)
 
 		if (r->n_devices == 0 || r->hint[0])
 			find(x, FINDING_EMPTY, r->name,
-			     "`rocelet --check-config` reports for every device which pool takes it, or "
-			     "why none does.",
+			     "`rocelet --check-config` prints for every device which pool selects it, or why none does.",
 			     "it has no devices%s%s", r->hint[0] ? ": " : "", r->hint);
 	}
 }
 
-/* Reported once, because all resources share the folder. */
+/* Checks where resources are registered; reported once, because all resources share the folder. */
 static void check_registry(struct examination *x)
 {
 	const struct resource_table *t = x->in->resources;
@@ -388,8 +414,7 @@ static void check_registry(struct examination *x)
 		find(x, FINDING_KUBELET, "",
 		     "The devices are not affected. `--registration legacy` avoids the wait of 10 s at "
 		     "every start.",
-		     "the kubelet does not look for resources in plugins_registry, they are "
-		     "registered in device-plugins");
+		     "the kubelet does not scan plugins_registry for resources; they are registered in device-plugins instead");
 		return;
 	}
 }
@@ -407,7 +432,7 @@ static void check_list_of_pods(struct examination *x)
 		find(x, FINDING_KUBELET, "",
 		     "Is the kubelet's pod-resources folder mounted? If the kubelet has another "
 		     "--root-dir, set --pod-resources.",
-		     "resources are registered, but there is no list of the pods that have devices");
+		     "resources are registered, but the allocations of pods are unknown");
 }
 
 static void check_kubelet(struct examination *x)
@@ -430,9 +455,8 @@ static void check_kubelet(struct examination *x)
 	}
 	if (t && t->held_error[0])
 		find(x, FINDING_KUBELET, "",
-		     "The last known allocations stay in use: devices of pods that end do not become "
-		     "free, and new allocations are not seen. Is its pod-resources folder mounted?",
-		     "the kubelet does not report which pod holds which device: %s", t->held_error);
+		     "The last known allocations stay in use: devices of ended pods do not become free, and new allocations are not visible. Is the kubelet's pod-resources folder mounted?",
+		     "the kubelet does not report the allocations of pods: %s", t->held_error);
 }
 
 /* --- the engine ------------------------------------------------------------------------------- */
@@ -443,8 +467,7 @@ static void check_view(struct examination *x)
 
 	if (c && c->view_error[0])
 		find(x, FINDING_VIEW, "",
-		     "Until this is corrected, no device is attached or returned; pods keep their "
-		     "devices. Check the manifest of the daemon's pod.",
+		     "No device is attached or returned until this is corrected; pods keep their devices. Check the manifest of the daemon's pod.",
 		     "%s", c->view_error);
 }
 
@@ -452,9 +475,8 @@ static void check_privileges(struct examination *x)
 {
 	for (size_t i = 0; i < x->in->n_missing; i++)
 		find(x, FINDING_PRIVILEGE, x->in->missing[i].name,
-		     "If this node needs it, add it to the container's capabilities (or the unit's "
-		     "CapabilityBoundingSet). SECURITY.md lists what each is for.",
-		     "the daemon was started without it: %s", x->in->missing[i].stops);
+		     "If this node needs the capability, add it to the container's capabilities (or the unit's CapabilityBoundingSet). With --unprivileged the daemon would still drop it: then use the overlay native, or pools without network. SECURITY.md lists what each capability is for.",
+		     "the daemon lacks this capability: %s", x->in->missing[i].stops);
 }
 
 static bool is_denial(const char *text)
@@ -512,17 +534,14 @@ static void check_runtime(struct examination *x)
 
 	if (c && c->contradicting)
 		find(x, FINDING_RUNTIME, c->cri.socket,
-		     "Its list is not used until it agrees with what runs: pods keep their devices. Is "
-		     "it the runtime that the kubelet uses (--cri-socket)? If the pod has ended, end "
-		     "the process that is left in its namespace, or use `rocectl detach --force`.",
+		     "The runtime's list is not used while it contradicts the running processes; pods keep their devices. Is it the kubelet's runtime (--cri-socket)? If the pod has ended, end the process that is left in its namespace, or use `rocectl detach --force`.",
 		     "%s%s", c->runtime_error,
-		     c->runtime_lacks_all ? "; it lists no sandbox of any pod that has a device"
+		     c->runtime_lacks_all ? "; it lists no sandbox of the pods that have devices"
 					  : "");
 	if (!c || !c->cri_open || (c->cri.socket[0] && !c->cri.error[0]))
 		return;
 	find(x, FINDING_RUNTIME, c->cri.socket,
-	     "Without it the pods' namespaces are unknown, and no pod gets an interface. Is it "
-	     "running, and is its socket mounted (--cri-socket)?",
+	     "Without the runtime the pods' namespaces are unknown, and no pod gets an interface. Is the runtime running, and is its socket mounted (--cri-socket)?",
 	     "%s%s%s",
 	     c->cri.socket[0] ? "the container runtime does not answer"
 			      : "no container runtime was found",
@@ -537,15 +556,22 @@ static void doctor_check_config(struct examination *x)
 
 	if (c && c->error.code)
 		find(x, FINDING_CONFIG, "",
-		     c->offers_nothing
+		     c->observes
+			     ? "Until the file is corrected, rocelet only observes: devices in pods are "
+			       "not managed. Then it restarts. `rocelet --check-config` reports the "
+			       "same."
+		     : c->offers_nothing
 			     ? "Nothing is offered until the file is corrected; devices in pods are still "
 			       "managed. `rocelet --check-config` reports the same."
 		     : c->held
 			     ? "The previous configuration stays in use until no pod has any of these "
-			       "devices; \"lost-pool\": \"accept\" in the file ends the wait. A restart "
-			       "uses the file."
+			       "devices; \"lost-pool\": \"accept\" in the file ends the wait. After a "
+			       "restart the file is used."
+		     : c->lost
+			     ? "The previous configuration stays in use; \"lost-pool\": \"accept\" in the "
+			       "file permits the edit. After a restart the file is used."
 			     : "The previous configuration stays in use until the file is corrected; "
-			       "after a restart there would be none. `rocelet --check-config` reports "
+			       "after a restart there would be no configuration. `rocelet --check-config` reports "
 			       "the same.",
 		     "the configuration file is %s: %s", c->held ? "held" : "refused",
 		     c->error.msg);
@@ -559,33 +585,48 @@ static void doctor_check_config(struct examination *x)
 		     "%s", x->in->features_error->msg);
 	if (x->in->tls_expired)
 		find(x, FINDING_CONFIG, "listen",
-		     "Clients reject it. A new one is used as soon as it is in its file.", "%s",
-		     "the certificate in use has expired");
+		     "Clients reject the certificate. A new one is used as soon as its file is replaced.",
+		     "%s", "the certificate in use has expired");
 	if (x->in->guard_error && x->in->guard_error->code)
 		find(x, FINDING_CONFIG, "listen",
-		     "The last valid one stays in use; a daemon that has just started serves nothing "
-		     "over TCP until the file is corrected. It is read again when it changes.",
+		     "The last valid content stays in use; a daemon that has just started serves nothing over TCP until the file is corrected. Changes of the file are read at once.",
 		     "%s", x->in->guard_error->msg);
 	for (size_t i = 0; c && i < c->refusals.n; i++) {
 		const struct pool_refusal *r = &c->refusals.list[i];
 
 		find(x, FINDING_CONFIG, r->resource[0] ? r->resource : r->name,
-		     r->kept ? "Its new definition is used once it is valid. After a restart before "
-			       "that, it would be left out."
-			     : "It is used once its definition is valid. `rocelet --check-config` reports "
-			       "the same.",
-		     "%s: %s", r->kept ? "keeps its definition in use" : "is left out", r->why);
+		     r->kept ? "The new definition is used once it is valid. If rocelet restarts before that, the resource is left out."
+			     : "The resource is used once its definition is valid. `rocelet --check-config` reports the same.",
+		     "%s: %s", r->kept ? "keeps its previous definition" : "is left out", r->why);
 	}
 	for (size_t i = 0; c && i < c->n_lacks; i++)
 		find(x, FINDING_CONFIG, c->lacks[i].resource,
-		     "No pod gets a device of the resource until there is one. Is its \"type\" right, "
-		     "and its folder mounted?",
+		     "No pod gets a device of the resource until the plugin exists. Is its \"type\" right, and its folder mounted?",
 		     "%s", c->lacks[i].what);
 	if (c && c->beside[0])
 		find(x, FINDING_CONFIG, "",
-		     "Nothing is offered. The key in the ConfigMap, or the name of the file, must be "
-		     "that of --config.",
+		     "Nothing is offered. The key in the ConfigMap, or the name of the file, must be the file name of --config.",
 		     "%s", c->beside);
+}
+
+static void doctor_list_unchecked(struct examination *x)
+{
+	const struct doctor_input *in = x->in;
+	struct doctor *d = x->doctor;
+
+	if (!in->resources)
+		d->unchecked[d->n_unchecked++] = "resources: not decided yet";
+	else if (in->resources->held.source == POD_SOURCE_NONE && in->resources->n_resources > 0)
+		d->unchecked[d->n_unchecked++] =
+			"devices left behind by pods: the allocations of pods are unknown";
+	if (in->config && in->config->n_ignored > 0)
+		d->unchecked[d->n_unchecked++] =
+			"the configured pools: rocelet observes only (--observe), and does not offer them";
+	if (!in->counters)
+		d->unchecked[d->n_unchecked++] =
+			"attachments and the container runtime: rocelet attaches no devices";
+	if (!in->config)
+		d->unchecked[d->n_unchecked++] = "the configuration: not read yet";
 }
 
 int doctor_build(struct doctor *ret, const struct doctor_input *in)
@@ -609,6 +650,7 @@ int doctor_build(struct doctor *ret, const struct doctor_input *in)
 	check_files(&x);
 	check_empty(&x);
 	doctor_check_config(&x);
+	doctor_list_unchecked(&x);
 	if (!x.failed)
 		return 0;
 	doctor_done(ret);

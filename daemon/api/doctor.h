@@ -12,6 +12,8 @@
 /* An attach or return that takes longer than this is reported. */
 #define DOCTOR_SLOW_MS 30000
 
+#define DOCTOR_UNCHECKED_MAX 4
+
 enum finding_kind {
 	FINDING_VIEW,	   /* the daemon's container lacks a view of the host */
 	FINDING_PRIVILEGE, /* a missing capability, or a security module that denies access */
@@ -44,6 +46,9 @@ struct doctor_finding {
 struct doctor {
 	struct doctor_finding *findings; /* grouped by kind */
 	size_t n;
+	/* Checks that were impossible, so problems may be missing above; static. */
+	const char *unchecked[DOCTOR_UNCHECKED_MAX];
+	size_t n_unchecked;
 };
 
 struct doctor_input {
@@ -58,13 +63,18 @@ struct doctor_input {
 	bool tls_expired;			  /* the listener's certificate has expired */
 	const struct missing_capability *missing; /* missing capabilities */
 	size_t n_missing;
-	const char *confinement;       /* confinement.h; NULL or "": none */
+	const char *confinement;       /* privileges.h; NULL or "": none */
 	const struct job_status *jobs; /* jobs that have been running for a long time */
 	size_t n_jobs;
-	uint64_t now_ms; /* the loop's */
+	uint64_t now_ms; /* current time of the loop */
 };
 
+/* The remedy for an unhealthy device; static. */
+const char *doctor_health_help(enum health_reason);
 /* -ENOMEM leaves *ret empty. */
 int doctor_build(struct doctor *ret, const struct doctor_input *);
 void doctor_done(struct doctor *);
 const char *finding_kind_name(enum finding_kind); /* "dirty", "orphan", ... */
+/* "host": a fault of the host or of a device, which verdicts and troubles report, too; "rocelet":
+ * rocelet itself does not do its work. */
+const char *finding_kind_about(enum finding_kind);

@@ -10,6 +10,7 @@ static void waiter_done(struct event_waiter *w)
 {
 	free(w->pod);
 	free(w->device);
+	free(w->reason);
 }
 
 static bool event_watch_answer(void *item, bool over, void *ring)
@@ -44,7 +45,9 @@ int event_watch_wait(struct event_watch *watch, struct http_deferred *deferred,
 
 	w.filter.pod = w.pod = filter->pod ? strdup(filter->pod) : NULL;
 	w.filter.device = w.device = filter->device ? strdup(filter->device) : NULL;
-	slot = !w.pod == !filter->pod && !w.device == !filter->device
+	w.filter.reason = w.reason = filter->reason ? strdup(filter->reason) : NULL;
+	slot = !w.pod == !filter->pod && !w.device == !filter->device &&
+			       !w.reason == !filter->reason
 		       ? deferred_list_add(&watch->waiters, deferred, until_ms)
 		       : NULL;
 	if (!slot) {

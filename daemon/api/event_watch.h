@@ -12,7 +12,7 @@
 struct event_waiter {
 	struct deferred_item item; /* first */
 	struct event_filter filter;
-	char *pod, *device; /* copies that the filter points to, owned; NULL: any */
+	char *pod, *device, *reason; /* copies that the filter points to, owned; NULL: any */
 };
 
 /* Read-only for callers. */
@@ -29,5 +29,5 @@ int event_watch_wait(struct event_watch *, struct http_deferred *, const struct 
 		     uint64_t until_ms);
 /* Call after adding to the ring: waiters are answered in the loop's next turn. NULL is allowed. */
 void event_watch_wake(struct event_watch *);
-/* Answers all waiters with what the ring has. NULL is allowed. */
+/* Answers all waiters with the current events of the ring. NULL is allowed. */
 void event_watch_close(struct event_watch *);

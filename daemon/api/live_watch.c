@@ -29,7 +29,7 @@ static void live_watch_settle(struct live_watch *w, bool all_over)
 {
 	struct live_answer a = {.cache = &w->cache};
 
-	w->look(&a.input, uv_now(w->waiters.timer.handle.loop), w->look_arg);
+	w->fill(&a.input, uv_now(w->waiters.timer.handle.loop), w->fill_arg);
 	deferred_list_settle(&w->waiters, all_over, live_watch_answer, &a);
 }
 
@@ -62,15 +62,15 @@ void live_watch_event(struct live_watch *w)
 		deferred_list_wake(&w->waiters, LIVE_EVENT_WAIT_MS);
 }
 
-int live_watch_open(struct live_watch **ret, struct uv_loop_s *loop, live_look_fn *look,
-		    void *look_arg, struct err *e)
+int live_watch_open(struct live_watch **ret, struct uv_loop_s *loop, live_fill_fn *fill,
+		    void *fill_arg, struct err *e)
 {
 	struct live_watch *w = calloc(1, sizeof(*w));
 
 	if (!w)
 		return err_set(e, -ENOMEM, "out of memory");
-	w->look = look;
-	w->look_arg = look_arg;
+	w->fill = fill;
+	w->fill_arg = fill_arg;
 	deferred_list_init(&w->waiters, loop, sizeof(struct live_waiter), live_watch_on_timer, w);
 	*ret = w;
 	return 0;

@@ -16,18 +16,18 @@ struct live_waiter {
 	struct live_query query;
 };
 
-typedef void live_look_fn(struct live_input *ret, uint64_t now_ms, void *arg);
+typedef void live_fill_fn(struct live_input *ret, uint64_t now_ms, void *arg);
 
 /* Read-only for callers. */
 struct live_watch {
 	struct deferred_list waiters; /* of struct live_waiter */
-	live_look_fn *look;
-	void *look_arg;
+	live_fill_fn *fill;
+	void *fill_arg;
 	struct live_cache cache;
 };
 
-/* look fills in the input whenever waiters are checked. */
-int live_watch_open(struct live_watch **ret, struct uv_loop_s *, live_look_fn *look, void *look_arg,
+/* `fill` fills in the input whenever waiters are checked. */
+int live_watch_open(struct live_watch **ret, struct uv_loop_s *, live_fill_fn *fill, void *fill_arg,
 		    struct err *);
 /* Call from within the handler; keeps the deferred answer. -ENOMEM: not kept. */
 int live_watch_wait(struct live_watch *, struct http_deferred *, const struct live_query *,
@@ -37,5 +37,5 @@ void live_watch_sample(struct live_watch *);
 /* Call after adding to the ring: waiters are answered within LIVE_EVENT_WAIT_MS. NULL is
  * allowed. */
 void live_watch_event(struct live_watch *);
-/* Answers all waiters with what there is. NULL is allowed. */
+/* Answers all waiters with the current state. NULL is allowed. */
 void live_watch_close(struct live_watch *);

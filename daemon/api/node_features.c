@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cleanup.h"
 #include "diagnosis_report.h"
 #include "model.h"
 #include "utc_text.h"
@@ -175,7 +174,8 @@ static void node_features_add_rate(char *text, const char *name, uint64_t bps)
 {
 	if (bps == 0)
 		node_features_add(text, PREFIX "%s=unknown\n", name);
-	else /* whole Gbit/s, because NFD's rules compare integers; slower ports are irrelevant */
+	else /* whole Gbit/s, because NFD's rules compare integers; ports below 1 Gbit/s do not
+	      * matter */
 		node_features_add(text, PREFIX "%s=%" PRIu64 "\n", name, bps / 1000000000);
 }
 

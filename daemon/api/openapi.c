@@ -34,7 +34,7 @@ static json_t *openapi_path(const struct route *route)
 	return json_pack("{s{ss so s{so so}}}", "get", "summary", route->what, "parameters",
 			 openapi_parameters(route), "responses", "200",
 			 openapi_response(route->what, route->type), "default",
-			 openapi_response("why there is no such answer", "Error"));
+			 openapi_response("error, with the reason", "Error"));
 }
 
 static json_t *openapi_paths(void)
@@ -62,11 +62,11 @@ static json_t *openapi_schemas(void)
 char *openapi_text(size_t *ret_len)
 {
 	return api_print(
-		json_pack("{ss s{ss ss ss} so s{so}}", "openapi", "3.1.0", "info", "title",
-			  "rocelet", "description",
-			  "Unknown is null, never 0 or \"\". Keys that end in Ms are the node's "
-			  "monotonic clock, but for startedMs, which is unix time, and for spans.",
-			  "version", "1", "paths", openapi_paths(), "components", "schemas",
-			  openapi_schemas()),
+		json_pack(
+			"{ss s{ss ss ss} so s{so}}", "openapi", "3.1.0", "info", "title", "rocelet",
+			"description",
+			"Unknown values are null, never 0 or \"\". A key that ends in Ms is a time of the node's monotonic clock or a duration; only startedMs is Unix time.",
+			"version", "1", "paths", openapi_paths(), "components", "schemas",
+			openapi_schemas()),
 		ret_len);
 }

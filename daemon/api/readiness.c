@@ -26,11 +26,12 @@ bool readiness_is_refused(const struct routes *r, char ret[READINESS_TEXT])
 {
 	const struct config_state *c = r->config;
 
-	if (!c || !c->offers_nothing)
-		return false;
-	snprintf(ret, READINESS_TEXT, "not ready: the configuration file is refused: %s\n",
-		 c->error.msg);
-	return true;
+	if (c && c->offers_nothing)
+		snprintf(ret, READINESS_TEXT, "not ready: the configuration file is refused: %s\n",
+			 c->error.msg);
+	else if (c && c->beside[0])
+		snprintf(ret, READINESS_TEXT, "not ready: %s\n", c->beside);
+	return c && (c->offers_nothing || c->beside[0]);
 }
 
 bool readiness_cannot_attach(const struct routes *r, char ret[READINESS_TEXT])
@@ -50,7 +51,7 @@ bool readiness_cannot_attach(const struct routes *r, char ret[READINESS_TEXT])
 	return why[0];
 }
 
-/* A capability is missing without which the daemon cannot do its work. */
+/* True if a capability is missing without which the daemon cannot do its work. */
 static bool readiness_is_powerless(const struct routes *r, char ret[READINESS_TEXT])
 {
 	for (size_t i = 0; i < r->n_missing; i++) {
@@ -63,8 +64,8 @@ static bool readiness_is_powerless(const struct routes *r, char ret[READINESS_TE
 	return false;
 }
 
-/* A configured TCP listener that serves nothing. A listener that goes on with earlier certificates
- * or passwords is usable. */
+/* Returns why a configured TCP listener serves nothing; NULL: it serves, or none is configured. A
+ * listener that continues with earlier certificates or passwords serves. */
 static const char *readiness_listener(const struct routes *r)
 {
 	if (!r->serves_tcp || *r->serves_tcp)

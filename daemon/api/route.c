@@ -9,6 +9,7 @@
 #include "api_attachments.h"
 #include "json_text.h"
 #include "routes.h"
+#include "search.h"
 #include "utc_text.h"
 #include "version.h"
 
@@ -28,10 +29,7 @@ static size_t route_n_keys(const struct route *route)
 
 static bool route_has_key(const struct route *route, const char *name)
 {
-	for (size_t i = 0; i < route_n_keys(route); i++)
-		if (strcmp(route->keys[i].name, name) == 0)
-			return true;
-	return false;
+	return any_of(route_n_keys(route), i, strcmp(route->keys[i].name, name) == 0);
 }
 
 int route_check_query(const struct route *route, const struct http_request *request, struct err *e)

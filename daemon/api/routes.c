@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* routes.c - one small function per document. */
+/* routes.c - answers each path with a small function of its own. */
 #include "routes.h"
 
 #include <errno.h>
@@ -7,12 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "age_text.h"
 #include "api.h"
 #include "api_attachments.h"
 #include "api_diagnosis.h"
 #include "api_resources.h"
 #include "cause.h"
 #include "cleanup.h"
+#include "device_name.h"
 #include "doctor.h"
 #include "event_watch.h"
 #include "explain.h"
@@ -31,6 +33,7 @@
 #include "routes_ports.h"
 #include "routes_qps.h"
 #include "sample_watch.h"
+#include "search.h"
 #include "web_page.h"
 
 #define NAME_BYTES_MAX 512
@@ -83,11 +86,14 @@ static char *ready_text(const struct routes *r, uint64_t now_ms, size_t *ret_len
 	if (!f)
 		return NULL;
 	fputs("ok\n", f);
+	if (c && c->n_ignored > 0)
+		fprintf(f, POOLS_IGNORED "\n", c->n_ignored);
 	if (c && c->error.code)
 		fprintf(f, "the configuration file is %s: %s\n", c->held ? "held" : "refused",
 			c->error.msg);
 	if (r->guard_error && r->guard_error->code)
-		fprintf(f, "what guards TCP is not as its files are: %s\n", r->guard_error->msg);
+		fprintf(f, "the TCP listener's new certificates or passwords are not in use: %s\n",
+			r->guard_error->msg);
 	if (has_tls_expired(r, now_ms))
 		fputs("the certificate in use over TCP has expired\n", f);
 	for (size_t i = 0; c && i < c->refusals.n; i++) {
@@ -96,8 +102,6 @@ static char *ready_text(const struct routes *r, uint64_t now_ms, size_t *ret_len
 	}
 	for (size_t i = 0; c && i < c->n_lacks; i++)
 		fprintf(f, "%s: %s\n", c->lacks[i].resource, c->lacks[i].what);
-	if (c && c->beside[0])
-		fprintf(f, "%s\n", c->beside);
 	if (fclose(f) == 0)
 		return text;
 	free(text);
@@ -133,21 +137,28 @@ static void answer_readyz(struct routes *r, const struct http_request *request,
 	free(text);
 }
 
+/* The configuration file is rejected, and nothing is offered. */
+static bool is_config_refused(const struct routes *r)
+{
+	return r->config && r->config->offers_nothing;
+}
+
 /* Renders the document again if its inputs have changed; false: out of memory. */
 static bool refresh_devices(struct routes *r)
 {
 	uint64_t generation = r->inventory->generation;
 	uint64_t resources = r->resources ? r->resources->generation : 0;
+	bool refused = is_config_refused(r);
 	const struct api_input input = {
 		&r->inventory->host, generation,  r->resources, r->attachments,
-		r->epoch_ms,	     r->settings, NULL};
+		r->epoch_ms,	     r->settings, NULL,		refused};
 	size_t len;
 	char *text;
 
 	if (r->devices && r->devices_generation == generation &&
 	    r->devices_resources == resources &&
 	    r->devices_attachments == r->attachments_generation &&
-	    r->devices_settings == r->settings_generation)
+	    r->devices_settings == r->settings_generation && r->devices_refused == refused)
 		return true;
 	text = api_devices(&input, &len);
 	if (!text)
@@ -159,6 +170,7 @@ static bool refresh_devices(struct routes *r)
 	r->devices_resources = resources;
 	r->devices_attachments = r->attachments_generation;
 	r->devices_settings = r->settings_generation;
+	r->devices_refused = refused;
 	return true;
 }
 
@@ -199,7 +211,8 @@ static void reply_chosen_devices(const struct routes *r, const struct http_reque
 				  r->attachments,
 				  r->epoch_ms,
 				  r->settings,
-				  &filter};
+				  &filter,
+				  is_config_refused(r)};
 	size_t len;
 
 	if (read_filter(r, request, &filter, reply))
@@ -222,14 +235,17 @@ static void answer_devices(struct routes *r, const struct http_request *request,
 static void answer_pods(struct routes *r, const struct http_request *request,
 			struct http_reply *reply)
 {
+	struct condition_sources sources = {.resources = NULL};
 	struct api_filter filter;
 	size_t len = 0;
 
-	if (!r->resources)
-		reply_not_yet(reply, "the kubelet has not been asked yet");
+	if (!r->resources || !r->inventory)
+		reply_not_yet(reply, "the allocations of pods have not been read yet");
 	else if (read_filter(r, request, &filter, reply))
-		reply_document(reply,
-			       api_pods(r->resources, r->attachments, r->epoch_ms, &filter, &len));
+		reply_document(reply, routes_conditions(r, request->now_ms, &sources) < 0
+					      ? NULL
+					      : api_pods(&sources, &filter, &len));
+	routes_conditions_done(&sources);
 }
 
 static void answer_resources(struct routes *r, const struct http_request *request,
@@ -263,26 +279,50 @@ static bool wait_for_events(const struct routes *r, const struct http_request *r
 	if (request->later && event_watch_wait(r->event_watch, request->later, filter,
 					       request->now_ms + wait_ms) == 0)
 		return true;
-	err_set(e, -EAGAIN, "too many wait for events, ask again later");
+	err_set(e, -EAGAIN, "too many requests wait for events; retry later");
 	return false;
 }
 
-/* Rejects long names, because they are stored while a client waits. A pod may be NAMESPACE/NAME. */
+/* True if the name is too long to be stored while a client waits. A pod may be NAMESPACE/NAME. */
 static bool is_long(const char *name)
 {
 	return name && strlen(name) > NAME_BYTES_MAX;
 }
 
+/* -EINVAL with a message: the parameter `since` or `type` is malformed. */
+static int read_event_choice(const struct routes *r, const struct http_request *request,
+			     struct event_filter *filter, struct err *e)
+{
+	const char *since = http_param(request, "since"), *type = http_param(request, "type");
+	int64_t age = since ? age_seconds(since) : 0;
+	uint64_t now_ms = request->now_ms + r->epoch_ms;
+
+	if (age < 0)
+		return err_set(e, -EINVAL, "since is not an age such as 90s, 10m or 2h30m");
+	if (since)
+		filter->since_ms = (uint64_t)age < now_ms / 1000 ? now_ms - (uint64_t)age * 1000
+								 : 0;
+	for (enum event_type t = EVENT_NORMAL; type && t <= EVENT_WARNING; t++)
+		if (strcmp(type, event_type_name(t)) == 0) {
+			filter->has_type = true;
+			filter->type = t;
+		}
+	return type && !filter->has_type ? err_set(e, -EINVAL, "type is not Normal or Warning") : 0;
+}
+
 static void answer_events(struct routes *r, const struct http_request *request,
 			  struct http_reply *reply)
 {
-	struct event_filter filter = {.pod = http_param(request, "pod")};
+	struct event_filter filter = {.pod = http_param(request, "pod"),
+				      .reason = http_param(request, "reason")};
 	uint64_t limit = 0, wait_s = 0;
 	struct err e = {0};
 	size_t len = 0;
 
-	if (is_long(filter.pod) || is_long(http_param(request, "device"))) {
-		err_set(&e, -EINVAL, "pod and device have at most %d bytes", NAME_BYTES_MAX);
+	if (is_long(filter.pod) || is_long(filter.reason) ||
+	    is_long(http_param(request, "device"))) {
+		err_set(&e, -EINVAL, "pod, device and reason have at most %d bytes",
+			NAME_BYTES_MAX);
 		reply_error(reply, &e);
 		return;
 	}
@@ -291,7 +331,8 @@ static void answer_events(struct routes *r, const struct http_request *request,
 		filter.device = http_param(request, "device");
 		e = (struct err){0};
 	}
-	if (e.code == 0 && query_number(request, "limit", &limit, &e) == 0 &&
+	if (e.code == 0 && read_event_choice(r, request, &filter, &e) == 0 &&
+	    query_number(request, "limit", &limit, &e) == 0 &&
 	    query_number(request, "after", &filter.after, &e) == 0 &&
 	    query_number(request, "wait", &wait_s, &e) == 0) {
 		filter.limit = limit;
@@ -304,11 +345,21 @@ static void answer_events(struct routes *r, const struct http_request *request,
 		reply_document(reply, api_events(r->events, &filter, &len));
 }
 
+/* Returns the number of a port, 2 for "mlx5_0/2"; 0: it is not the name of a port. */
+static uint32_t routes_port_number(const char *name)
+{
+	char device[DEVICE_NAME_SIZE];
+
+	return device_name_of_numbered(name, '/', device)
+		       ? (uint32_t)strtoul(strrchr(name, '/') + 1, NULL, 10)
+		       : 0;
+}
+
 static void answer_diagnosis(struct routes *r, const struct http_request *request,
 			     struct http_reply *reply)
 {
-	struct diagnosis_query query = {.pod = http_param(request, "pod"),
-					.resources = r->resources};
+	struct diagnosis_query query = {.pod = http_param(request, "pod")};
+	struct condition_sources sources = {.resources = NULL};
 	struct err e = {0};
 	size_t len = 0;
 
@@ -318,15 +369,20 @@ static void answer_diagnosis(struct routes *r, const struct http_request *reques
 		reply_not_yet(reply, "no sample has been judged yet");
 		return;
 	}
-	query.host = &r->inventory->host;
+	query.sources = &sources;
+	query.ended = http_param(request, "ended") != NULL;
 	query.function = routes_wanted_device(r, request, &e);
+	query.port = query.function ? routes_port_number(http_param(request, "device")) : 0;
 	if (e.code < 0)
 		reply_error(reply, &e);
 	else
-		reply_document(reply, api_diagnosis(r->diagnosis, &query, &len));
+		reply_document(reply, routes_conditions(r, request->now_ms, &sources) < 0
+					      ? NULL
+					      : api_diagnosis(&query, &len));
+	routes_conditions_done(&sources);
 }
 
-/* Waits for the next sample: the client may have the last one already. */
+/* Defers the reply until the next sample, because the client may have the last one already. */
 static void answer_sample(struct routes *r, const struct http_request *request,
 			  struct http_reply *reply)
 {
@@ -335,7 +391,7 @@ static void answer_sample(struct routes *r, const struct http_request *request,
 	if (r->sample_watch && request->later &&
 	    sample_watch_wait(r->sample_watch, request->later, request->now_ms) == 0)
 		return;
-	err_set(&e, -EAGAIN, "too many wait for samples, ask again later");
+	err_set(&e, -EAGAIN, "too many requests wait for samples; retry later");
 	reply_error(reply, &e);
 }
 
@@ -400,7 +456,8 @@ static void reply_explanation(const struct routes *r, const char *function,
 				   .rdma = "",
 				   .resources = index,
 				   .attachment = attach_list_function(r->attachments, function),
-				   .epoch_ms = r->epoch_ms};
+				   .epoch_ms = r->epoch_ms,
+				   .refused = is_config_refused(r)};
 	size_t len = 0;
 
 	for (size_t i = 0; i < host->n_rdma; i++)
@@ -434,8 +491,8 @@ static void answer_config(struct routes *r, const struct http_request *request,
 	size_t len;
 
 	(void)request;
-	if (r->tell_bpf)
-		r->tell_bpf(&bpf, r->tell_bpf_arg);
+	if (r->report_bpf)
+		r->report_bpf(&bpf, r->report_bpf_arg);
 	if (r->config_json)
 		reply_document(reply, api_config(r->config_json, &bpf, &len));
 	else
@@ -469,11 +526,11 @@ static void answer_openapi(struct routes *r, const struct http_request *request,
 
 #define KEY_DEVICE                                                                                 \
 	{                                                                                          \
-		"device", "string", "a device, by any of its names"                                \
+		"device", "string", "any name of a device"                                         \
 	}
 #define KEY_POD                                                                                    \
 	{                                                                                          \
-		"pod", "string", "a pod, NAME or NAMESPACE/NAME"                                   \
+		"pod", "string", "NAME or NAMESPACE/NAME of a pod"                                 \
 	}
 
 #define KEY_NAMESPACE                                                                              \
@@ -482,12 +539,8 @@ static void answer_openapi(struct routes *r, const struct http_request *request,
 	}
 
 static const struct route table[] = {
-	{"/metrics",
-	 routes_metrics,
-	 NULL,
-	 "the metrics page, in the format that Accept prefers",
-	 {{0}}},
-	{"/healthz", answer_healthz, NULL, "the daemon's loop runs", {{0}}},
+	{"/metrics", routes_metrics, NULL, "metrics in the format of the Accept header", {{0}}},
+	{"/healthz", answer_healthz, NULL, "whether the daemon's event loop runs", {{0}}},
 	{"/readyz",
 	 answer_readyz,
 	 NULL,
@@ -521,44 +574,53 @@ static const struct route table[] = {
 	 "events, the oldest first",
 	 {KEY_DEVICE,
 	  KEY_POD,
-	  {"limit", "integer", "the newest so many"},
-	  {"after", "integer", "only those after this generation"},
-	  {"wait", "integer", "wait so many seconds for the first one"}}},
+	  {"since", "string", "only events of the last 90s, 10m, 2h30m, 1d"},
+	  {"reason", "string", "only events with this reason, such as Attached"},
+	  {"type", "string", "Normal or Warning"},
+	  {"limit", "integer", "at most this number of events, the newest"},
+	  {"after", "integer", "only events after this generation"},
+	  {"wait", "integer", "seconds to wait for the first event"}}},
 	{"/api/v1/qps",
 	 routes_qps,
 	 "QueuePairs",
 	 "queue pairs and their flows",
 	 {KEY_DEVICE,
 	  KEY_POD,
-	  {"limit", "integer", "the first so many"},
+	  {"limit", "integer", "at most this number of queue pairs, the first"},
 	  {"top", "string", "sort by ce, cnp, naks, retransmissions, rtt or packets"}}},
 	{"/api/v1/diagnosis",
 	 answer_diagnosis,
 	 "Diagnosis",
 	 "verdicts, and what cannot be decided",
-	 {KEY_DEVICE, KEY_POD}},
+	 {KEY_DEVICE,
+	  KEY_POD,
+	  {"ended", "string", "any value: also list the verdicts that ended in the last hour"}}},
 	{"/api/v1/diagnosis/sample",
 	 answer_sample,
 	 "{*}?",
-	 "the next sample, as diagnosis judges it",
+	 "the next sample, as input of the diagnosis",
 	 {{0}}},
 	{"/api/v1/explain",
 	 answer_explain,
 	 "Explanation",
-	 "one device in a sentence",
+	 "one sentence about a device: its owner, or why it has none",
 	 {KEY_DEVICE}},
 	{"/api/v1/doctor",
 	 answer_doctor,
 	 "Doctor",
 	 "problems of rocelet itself",
-	 {KEY_DEVICE, KEY_POD, KEY_NAMESPACE, {"kind", "string", "of the findings"}}},
+	 {KEY_DEVICE, KEY_POD, KEY_NAMESPACE, {"kind", "string", "only findings of this kind"}}},
 	{"/api/v1/agent",
 	 routes_agent,
 	 "Agent",
 	 "the parts of rocelet, and whether each works",
 	 {{0}}},
 	{"/api/v1/config", answer_config, "{*}", "the configuration in use", {{0}}},
-	{"/api/v1/suggest", answer_suggest, "{*}", "a configuration that suits the node", {{0}}},
+	{"/api/v1/suggest",
+	 answer_suggest,
+	 "{*}",
+	 "a suggested configuration for this node",
+	 {{0}}},
 	{"/api/v1/ports",
 	 routes_ports,
 	 "Ports",
@@ -567,11 +629,11 @@ static const struct route table[] = {
 	{"/api/v1/history",
 	 routes_history,
 	 "History|Histories",
-	 "the last samples of one port, or thinned ones of all",
+	 "the last samples of one port, or fewer samples of all ports",
 	 {{"port", "string", "all samples of this port, DEVICE/PORT"},
 	  {"since", "integer", "with port: only those after this timeMs"},
 	  {"every", "integer", "without port: seconds between two samples"},
-	  {"signals", "string", "without port: names, with commas"}}},
+	  {"signals", "string", "without port: names of signals, separated by commas"}}},
 	{"/api/v1/counters",
 	 routes_counters,
 	 "Counters",
@@ -580,12 +642,12 @@ static const struct route table[] = {
 	{"/api/v1/live",
 	 routes_live,
 	 "Live",
-	 "what is new since a sample",
+	 "changes since a sample",
 	 {{"since", "integer", "timeMs of the newest sample that the client has"},
 	  {"events", "integer", "generation of the newest event that the client has"},
-	  {"wait", "integer", "wait so many seconds for something new"}}},
+	  {"wait", "integer", "seconds to wait for a change"}}},
 	{"/" CAUSE_RUNBOOK, answer_runbook, NULL, "the runbook", {{0}}},
-	{RUNBOOK_FOLDER, answer_runbook, NULL, "the runbook; below it each cause", {{0}}},
+	{RUNBOOK_FOLDER, answer_runbook, NULL, "the runbook; one page per cause below it", {{0}}},
 };
 
 const struct route *routes_table(size_t *ret_n)
@@ -594,20 +656,17 @@ const struct route *routes_table(size_t *ret_n)
 	return table;
 }
 
-/* A proxy may prefix our paths with its own. */
-static bool routes_ends_with(const char *asked, const char *path)
+/* True if the requested path ends with this one: a proxy may prefix our paths with its own. */
+static bool routes_ends_with(const char *requested, const char *path)
 {
-	size_t n = strlen(asked), len = strlen(path);
+	size_t n = strlen(requested), len = strlen(path);
 
-	return n >= len && strcmp(asked + n - len, path) == 0;
+	return n >= len && strcmp(requested + n - len, path) == 0;
 }
 
 static const struct route *find_route(const char *path)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
-		if (routes_ends_with(path, table[i].path))
-			return &table[i];
-	return NULL;
+	return find_first(table, ARRAY_SIZE(table), i, routes_ends_with(path, table[i].path));
 }
 
 /* The page of the runbook at this path; NULL: none. */
@@ -621,7 +680,7 @@ static const struct web_page *find_cause_page(const char *path)
 	return web_cause(slash + 1);
 }
 
-/* A path below /api, of any version, with any prefix of a proxy. */
+/* True for a path below /api, of any version, with any prefix of a proxy. */
 static bool routes_is_under_api(const char *path)
 {
 	return strstr(path, "/api/") != NULL;
@@ -635,8 +694,8 @@ static void reply_no_such_path(struct http_reply *reply)
 	reply_error(reply, &e);
 }
 
-/* Every path that ends with '/' is the web page, because a proxy may add a prefix; except a
- * misspelt path of a document. */
+/* True for the path of the web page: every path that ends with '/', because a proxy may add a
+ * prefix; but not for a misspelt path of a document. */
 static bool is_page(const char *path)
 {
 	char stem[HTTP_TARGET_MAX + 1];

@@ -13,6 +13,7 @@
 #include "http.h"
 #include "job_status.h"
 
+struct condition_sources;
 struct missing_capability;
 struct config_state;
 struct counters_watch;
@@ -27,15 +28,15 @@ struct sample_watch;
 struct self_counters;
 struct settings_table;
 
-/* code 0: done. */
+/* Reports the end of a request; code 0: it succeeded. */
 typedef void admin_done_fn(const struct err *, void *done_arg);
 
 /* Carries out admin requests. A hook with `done` returns 0 and calls it exactly once, never from
- * within; or a negative errno with its sentence, and never. All NULL: admin requests are not
- * possible. */
+ * within; or it returns a negative errno with its message, and does not call it. All NULL: admin
+ * requests are not possible. */
 struct admin_hooks {
-	/* owner.netns.path "" in the request: the namespace of its pod, which is still to be found.
-	 */
+	/* If owner.netns.path of the request is "", the hook finds the namespace of the request's
+	 * pod. */
 	int (*attach)(const char *function, const struct admin_request *, admin_done_fn *done,
 		      void *done_arg, struct err *, void *arg);
 	int (*detach)(const char *function, bool force, admin_done_fn *done, void *done_arg,
@@ -72,9 +73,9 @@ struct cni_hook {
 /* Access to the table of queue pairs. All NULL: not available. */
 struct qp_hooks {
 	/* Fills in everything except the host; borrowed until the next iteration of the loop. */
-	void (*look)(struct qp_sources *ret, struct qps_status *ret_status, void *arg);
-	/* Reads what is only read on request: the flows, and the table if BPF events do not
-	 * maintain it. 1: calls done exactly once, later; 0: nothing to wait for. */
+	void (*fill)(struct qp_sources *ret, struct qps_status *ret_status, void *arg);
+	/* Reads the data that is only read on request: the flows, and the table if BPF events do
+	 * not maintain it. 1: calls done exactly once, later; 0: nothing to wait for. */
 	int (*refresh)(void (*done)(uint64_t now_ms, void *done_arg), void *done_arg, void *arg);
 	void *arg;
 };
@@ -106,12 +107,12 @@ struct routes {
 					    = none. NULL: none */
 	const struct missing_capability *missing; /* missing capabilities */
 	size_t n_missing;
-	const char *confinement; /* by a security module (confinement.h); NULL or "" = none known */
+	const char *confinement; /* by a security module (privileges.h); NULL or "" = none known */
 	const char *own_pod;	 /* namespace/name of the daemon's pod; NULL or "" = not in a pod */
 	/* Fills in the state of BPF; NULL: no BPF. *ret is borrowed until the next iteration of the
 	 * loop. */
-	void (*tell_bpf)(struct api_bpf *ret, void *tell_bpf_arg);
-	void *tell_bpf_arg;
+	void (*report_bpf)(struct api_bpf *ret, void *report_bpf_arg);
+	void *report_bpf_arg;
 	const struct event_ring *events; /* NULL: none */
 	struct event_watch *event_watch; /* NULL: clients cannot wait for events */
 	struct qp_hooks qp_hooks;
@@ -149,11 +150,15 @@ struct routes {
 	char *devices;
 	size_t devices_len;
 	uint64_t devices_generation, devices_resources, devices_attachments, devices_settings;
+	bool devices_refused;
 };
 
-/* The function that the parameter "device" names, by any of its names; NULL if there is no
- * parameter, or, with -ENODEV in err, no such device. */
+/* Returns the function named by the parameter "device", which may have any of its names. NULL:
+ * there is no parameter, or, with -ENODEV in err, no such device. */
 const char *routes_wanted_device(const struct routes *, const struct http_request *, struct err *);
+/* Fills in the inputs of conditions; to be freed with routes_conditions_done(). -ENOMEM. */
+int routes_conditions(const struct routes *, uint64_t now_ms, struct condition_sources *ret);
+void routes_conditions_done(struct condition_sources *);
 /* An http_handler_fn; arg is the struct routes. */
 void routes_answer(const struct http_request *, struct http_reply *, void *routes);
 void routes_done(struct routes *);

@@ -46,7 +46,8 @@ static void on_admin_done(const struct err *e, void *arg)
 	free(p);
 }
 
-/* *ret: what to give to a hook, NULL = failed, with the sentence in *e. */
+/* Looks the device up, and allocates *ret, the argument for a hook. Returns a negative errno, with
+ * the message in *e, if it failed. */
 static int pending_new(struct pending **ret, struct routes *r, struct http_deferred *deferred,
 		       const char *device, struct err *e)
 {
@@ -96,7 +97,7 @@ static int begin_hand_over(struct routes *r, const struct http_request *request,
 	int error;
 
 	if (!r->hand_over.begin)
-		return err_set(e, -EOPNOTSUPP, "nothing is handed over here");
+		return err_set(e, -EOPNOTSUPP, "this daemon cannot hand over its node");
 	error = admin_request_parse(&wanted, ADMIN_HAND_OVER, request->body, request->body_len, e);
 	if (error == 0)
 		error = r->hand_over.begin(&wanted.owner, &pod, e, r->hand_over.arg);
@@ -110,10 +111,10 @@ static int begin_hand_over(struct routes *r, const struct http_request *request,
 /* Replies at once: the repairs run in the background, and doctor reports them. */
 static int begin_fix(struct routes *r, struct http_reply *reply)
 {
-	const struct pending nobody = {.routes = r};
+	const struct pending no_device = {.routes = r};
 
 	r->admin.fix(r->admin.arg);
-	reply_done(reply, &nobody);
+	reply_done(reply, &no_device);
 	return 0;
 }
 
@@ -139,11 +140,11 @@ static int begin_admin_request(struct routes *r, enum admin_request_kind kind,
 	if (error < 0)
 		return error;
 	http_keep(request->deferred);
-	p = NULL; /* on_done() frees it */
+	p = NULL; /* on_admin_done() frees it */
 	return 0;
 }
 
-/* --- the CNI door ----------------------------------------------------------------------------- */
+/* --- requests of CNI plugins ------------------------------------------------------------------ */
 
 static void on_cni_reply(char *text, void *arg)
 {

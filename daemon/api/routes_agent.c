@@ -34,8 +34,8 @@ void routes_agent(struct routes *r, const struct http_request *request, struct h
 		r->admin.counters(&counters, r->admin.arg);
 		input.counters = &counters;
 	}
-	if (r->tell_bpf)
-		r->tell_bpf(&bpf, r->tell_bpf_arg);
+	if (r->report_bpf)
+		r->report_bpf(&bpf, r->report_bpf_arg);
 	input.n_jobs = r->jobs ? r->jobs(jobs, ARRAY_SIZE(jobs), JOB_SLOW_MS) : 0;
 	reply_document(reply, api_agent(&input, &len));
 }

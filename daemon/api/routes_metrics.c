@@ -18,7 +18,8 @@ static void reply_page(struct page *page, enum metrics_format format, struct htt
 	reply->page_format = (int)format;
 }
 
-/* page NULL: drops only requests that timed out or lost their client. */
+/* Answers the requests that wait for a page. page NULL: drops only requests that timed out or lost
+ * their client. */
 static void answer_page_waiters(struct routes *r, struct page *page)
 {
 	size_t kept = 0;
@@ -41,7 +42,7 @@ static void answer_page_waiters(struct routes *r, struct page *page)
 		free(take_ptr(r->page_waiters));
 }
 
-/* False: out of memory. */
+/* Defers the reply until a page is rendered. False: out of memory. */
 static bool wait_for_page(struct routes *r, struct http_deferred *deferred,
 			  enum metrics_format format)
 {

@@ -15,5 +15,5 @@ void routes_metrics(struct routes *, const struct http_request *, struct http_re
 /* To be called after each sample. page: rendered from it, serves requests from now on; NULL: not
  * rendered, the last page is dropped. */
 void routes_use_page(struct routes *, struct page *);
-/* Replies to the requests that still wait for a page. */
+/* Answers with an error the requests that still wait for a page. */
 void routes_metrics_done(struct routes *);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* routes_ports.c - parses the query and replies with the document, at once or, for /api/v1/live and
- * counters, later. */
+/* routes_ports.c - parses the query and replies with the document: /api/v1/ports at once, the
+ * others at once or later. */
 #include "routes_ports.h"
 
 #include <errno.h>
@@ -36,6 +36,7 @@ void routes_ports(struct routes *r, const struct http_request *request, struct h
 {
 	struct api_filter filter = {.pod = http_param(request, "pod"),
 				    .namespace = http_param(request, "namespace")};
+	struct condition_sources sources = {.resources = NULL};
 	struct err e = {0};
 	size_t len = 0;
 
@@ -45,11 +46,13 @@ void routes_ports(struct routes *r, const struct http_request *request, struct h
 	if (e.code < 0)
 		reply_error(reply, &e);
 	else
-		reply_document(reply, api_ports(r->diagnosis, &r->inventory->host, r->resources,
-						&filter, &len));
+		reply_document(reply, routes_conditions(r, request->now_ms, &sources) < 0
+					      ? NULL
+					      : api_ports(&sources, &filter, &len));
+	routes_conditions_done(&sources);
 }
 
-/* The signals in a list, "nak,timeouts"; all of them if list is NULL. */
+/* Reads the signals in a list, "nak,timeouts"; all signals if list is NULL. */
 static int read_signals(const char *list, uint32_t *ret, struct err *e)
 {
 	uint32_t found = list ? 0 : (1u << N_SIGNALS) - 1;
@@ -62,7 +65,7 @@ static int read_signals(const char *list, uint32_t *ret, struct err *e)
 					 strncmp(signal_word((enum signal)s), list, len) != 0))
 			s++;
 		if (s == N_SIGNALS)
-			return err_set(e, -EINVAL, "signals: no such signal: %.*s", (int)len, list);
+			return err_set(e, -EINVAL, "signals: unknown signal %.*s", (int)len, list);
 		found |= 1u << s;
 		list += len + (list[len] == ',');
 	}
@@ -72,8 +75,9 @@ static int read_signals(const char *list, uint32_t *ret, struct err *e)
 
 /* --- history ---------------------------------------------------------------------------------- */
 
-/* A query; rendering all ports of a large node takes up to 0.1 s, so a worker does it. */
-struct asked_history {
+/* A request for history. Rendering all ports of a large node takes up to 0.1 s, so a worker does
+ * it. */
+struct history_request {
 	struct report_reader reader;
 	struct http_deferred *deferred;
 	char *port; /* owned; NULL: all ports */
@@ -83,14 +87,14 @@ struct asked_history {
 	struct err error;
 };
 
-static void asked_history_free(struct asked_history *a)
+static void history_request_free(struct history_request *a)
 {
 	free(a->port);
 	free(a->text);
 	free(a);
 }
 
-static int read_history_query(struct asked_history *a, const struct http_request *request,
+static int read_history_query(struct history_request *a, const struct http_request *request,
 			      struct err *e)
 {
 	const char *port = http_param(request, "port");
@@ -112,7 +116,7 @@ static int read_history_query(struct asked_history *a, const struct http_request
 
 static void make_history(struct report_reader *reader, const struct diagnosis_report *report)
 {
-	struct asked_history *a = (struct asked_history *)reader; /* its first member */
+	struct history_request *a = (struct history_request *)reader; /* its first member */
 	size_t port, len = 0;
 
 	if (!report) {
@@ -130,7 +134,7 @@ static void make_history(struct report_reader *reader, const struct diagnosis_re
 		a->text = api_history(report, port, a->since_ms, &len);
 }
 
-static void reply_history(struct asked_history *a, struct http_reply *reply)
+static void reply_history(struct history_request *a, struct http_reply *reply)
 {
 	if (a->error.code < 0)
 		reply_error(reply, &a->error);
@@ -140,17 +144,17 @@ static void reply_history(struct asked_history *a, struct http_reply *reply)
 
 static void on_history_made(struct report_reader *reader)
 {
-	struct asked_history *a = (struct asked_history *)reader; /* its first member */
+	struct history_request *a = (struct history_request *)reader; /* its first member */
 	struct http_reply reply = {0};
 
 	reply_history(a, &reply);
 	http_answer(a->deferred, &reply);
-	asked_history_free(a);
+	history_request_free(a);
 }
 
 void routes_history(struct routes *r, const struct http_request *request, struct http_reply *reply)
 {
-	struct asked_history *a;
+	struct history_request *a;
 
 	if (!knows_ports(r, reply))
 		return;
@@ -170,12 +174,12 @@ void routes_history(struct routes *r, const struct http_request *request, struct
 		make_history(&a->reader, r->diagnosis);
 	}
 	reply_history(a, reply);
-	asked_history_free(a);
+	history_request_free(a);
 }
 
 /* --- counters --------------------------------------------------------------------------------- */
 
-/* The port that the query names, if it is watched. */
+/* Reads the port that the query names. -ENODEV: it is not watched. */
 static int read_port_name(const struct routes *r, const struct http_request *request,
 			  struct port_name *ret, struct err *e)
 {
@@ -204,14 +208,14 @@ void routes_counters(struct routes *r, const struct http_request *request, struc
 		    counters_watch_wait(r->counters_watch, request->later, &name,
 					request->now_ms) == 0)
 			return;
-		err_set(&e, -EAGAIN, "too many wait for counters, ask again later");
+		err_set(&e, -EAGAIN, "too many requests wait for counters; retry later");
 	}
 	reply_error(reply, &e);
 }
 
-/* --- what is new ------------------------------------------------------------------------------ */
+/* --- live ------------------------------------------------------------------------------------- */
 
-void routes_live_look(struct live_input *ret, uint64_t now_ms, void *routes)
+void routes_live_input(struct live_input *ret, uint64_t now_ms, void *routes)
 {
 	const struct routes *r = routes;
 
@@ -230,9 +234,9 @@ void routes_live_look(struct live_input *ret, uint64_t now_ms, void *routes)
 	};
 }
 
-static bool wait_for_news(const struct routes *r, const struct http_request *request,
-			  const struct live_query *q, const struct live_input *input,
-			  uint64_t wait_s)
+static bool wait_for_changes(const struct routes *r, const struct http_request *request,
+			     const struct live_query *q, const struct live_input *input,
+			     uint64_t wait_s)
 {
 	uint64_t wait_ms = wait_s < LIVE_WAIT_MAX_MS / 1000 ? wait_s * 1000 : LIVE_WAIT_MAX_MS;
 
@@ -256,8 +260,8 @@ void routes_live(struct routes *r, const struct http_request *request, struct ht
 		reply_error(reply, &e);
 		return;
 	}
-	routes_live_look(&input, request->now_ms, r);
-	if (wait_for_news(r, request, &q, &input, wait_s))
+	routes_live_input(&input, request->now_ms, r);
+	if (wait_for_changes(r, request, &q, &input, wait_s))
 		return;
 	reply_document(reply,
 		       api_live(r->live_watch ? &r->live_watch->cache : &none, &input, &q, &len));

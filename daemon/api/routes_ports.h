@@ -9,10 +9,10 @@
 void routes_ports(struct routes *, const struct http_request *, struct http_reply *);
 /* ?port=mlx5_0/1: the counters of one port; replies with the next sample that has rates. */
 void routes_counters(struct routes *, const struct http_request *, struct http_reply *);
-/* ?port=mlx5_0/1&since= */
+/* ?port=mlx5_0/1&since= for one port, ?every=&signals= for all ports. */
 void routes_history(struct routes *, const struct http_request *, struct http_reply *);
 /* ?since=&events=&wait=; replies now, or keeps request->later until there is something new. */
 void routes_live(struct routes *, const struct http_request *, struct http_reply *);
 
-/* The look function for live_watch_open(); its arg is the struct routes. */
-void routes_live_look(struct live_input *ret, uint64_t now_ms, void *routes);
+/* The fill function for live_watch_open(); its arg is the struct routes. */
+void routes_live_input(struct live_input *ret, uint64_t now_ms, void *routes);

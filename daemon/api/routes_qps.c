@@ -9,8 +9,8 @@
 #include "inventory.h"
 #include "reply.h"
 
-/* A query with copies of its parameters, because the reply may be deferred. */
-struct asked {
+/* A request with copies of its parameters, because the reply may be deferred. */
+struct qps_request {
 	struct routes *routes;
 	struct http_deferred *deferred;
 	struct qp_query query;
@@ -55,7 +55,7 @@ static int take_top(const struct http_request *request, enum qp_top *ret, struct
 
 /* Finds the function of the device. A name without a function may be a device or netdev in a
  * pod. */
-static void routes_find_function(struct asked *a)
+static void routes_find_function(struct qps_request *a)
 {
 	const struct routes *r = a->routes;
 	const char *function = NULL;
@@ -68,7 +68,7 @@ static void routes_find_function(struct asked *a)
 	a->query.function = a->function;
 }
 
-static int take_query(struct asked *a, const struct http_request *request, struct err *e)
+static int take_query(struct qps_request *a, const struct http_request *request, struct err *e)
 {
 	struct qp_query *q = &a->query;
 	int r = routes_take_word(request, "device", a->device, sizeof(a->device), &q->device, e);
@@ -84,21 +84,21 @@ static int take_query(struct asked *a, const struct http_request *request, struc
 	return r;
 }
 
-static void reply_qps(const struct asked *a, struct http_reply *reply)
+static void reply_qps(const struct qps_request *a, struct http_reply *reply)
 {
 	const struct routes *r = a->routes;
 	struct api_qps_input input = {.epoch_ms = r->epoch_ms, .now_ms = a->now_ms};
 	size_t len = 0;
 
-	if (r->qp_hooks.look)
-		r->qp_hooks.look(&input.sources, &input.status, r->qp_hooks.arg);
+	if (r->qp_hooks.fill)
+		r->qp_hooks.fill(&input.sources, &input.status, r->qp_hooks.arg);
 	input.sources.host = r->inventory ? &r->inventory->host : NULL;
 	reply_document(reply, api_qps(&input, &a->query, &len));
 }
 
 static void on_fresh(uint64_t now_ms, void *arg)
 {
-	struct asked *a = arg;
+	struct qps_request *a = arg;
 	struct http_reply reply = {0};
 
 	a->now_ms = now_ms;
@@ -109,7 +109,7 @@ static void on_fresh(uint64_t now_ms, void *arg)
 }
 
 /* Defers the reply until the table is fresh; false: reply now with the current table. */
-static bool wait_for_flows(struct asked *a, struct http_deferred *later)
+static bool wait_for_flows(struct qps_request *a, struct http_deferred *later)
 {
 	const struct qp_hooks *h = &a->routes->qp_hooks;
 
@@ -124,7 +124,7 @@ static bool wait_for_flows(struct asked *a, struct http_deferred *later)
 
 void routes_qps(struct routes *r, const struct http_request *request, struct http_reply *reply)
 {
-	struct asked *a = calloc(1, sizeof(*a));
+	struct qps_request *a = calloc(1, sizeof(*a));
 	struct err e = {0};
 
 	if (!a) {

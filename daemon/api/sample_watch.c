@@ -6,7 +6,7 @@
 
 #include "reply.h"
 
-/* line NULL: there is no sample. */
+/* Answers a request with the line of a sample, or at its deadline. line NULL: with null. */
 static bool sample_watch_answer(void *item, bool over, void *line)
 {
 	const struct deferred_item *w = item;
@@ -36,7 +36,7 @@ bool sample_watch_wants(const struct sample_watch *w)
 	return w && w->waiters.n > 0;
 }
 
-void sample_watch_tell(struct sample_watch *w, const char *line)
+void sample_watch_notify(struct sample_watch *w, const char *line)
 {
 	if (w)
 		deferred_list_settle(&w->waiters, true, sample_watch_answer, (void *)line);
@@ -58,6 +58,6 @@ void sample_watch_close(struct sample_watch *w)
 {
 	if (!w)
 		return;
-	sample_watch_tell(w, NULL);
+	sample_watch_notify(w, NULL);
 	deferred_list_close(&w->waiters, free);
 }

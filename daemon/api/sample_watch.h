@@ -22,6 +22,6 @@ int sample_watch_wait(struct sample_watch *, struct http_deferred *, uint64_t no
 bool sample_watch_wants(const struct sample_watch *);
 /* Answers all waiters with the line of a sample; NULL (out of memory): with null. The watch may be
  * NULL. */
-void sample_watch_tell(struct sample_watch *, const char *line);
+void sample_watch_notify(struct sample_watch *, const char *line);
 /* Answers all waiters with null. NULL is allowed. */
 void sample_watch_close(struct sample_watch *);

@@ -10,11 +10,12 @@
 #define PORT_NAME  "device:s port:i "
 #define HOLDER	   "namespace:s? pod:s? container:s? "
 #define TIMES	   "time:t? timeMs:i? "
+#define TROUBLE	   "kind:s word:s severity:s level:i ofPf:b since:t? orEarlier:b what:s? help:s? "
 #define PCIE_SPEED "speed:i maxSpeed:i width:i maxWidth:i "
 #define VERDICT                                                                                    \
 	PORT_NAME                                                                                  \
-	"netdev:s? function:s? cause:s rule:s severity:s level:i confidence:n? "                   \
-	"onset:t? onsetMs:i firstMoved:s? firstSignal:s? sameSample:b "                            \
+	"netdev:s? function:s? cause:s rule:s severity:s level:i "                                 \
+	"onset:t? onsetMs:i beforeStart:b lastSeen:t? firstMoved:s? firstSignal:s? sameSample:b "  \
 	"clearingSinceMs:i? evidence:[Evidence] pods:[VerdictPod] podCount:i role:s "              \
 	"peer:s? managementPort:b symptoms:[s] sentence:s remark:s? advice:s disproof:s "          \
 	"runbook:s "
@@ -44,12 +45,13 @@ static const struct schema_object objects[] = {
 	{"Gid", "index:i gid:s type:s? netdev:s?"},
 	{"Settings", "pfc:[i]? peerPfc:[i]? dscpTrusted:b? dscpPriorities:{i}? ets:Ets? "
 		     "pause:Pause? dcbx:[s]? rdmaCm:RdmaCm? pcie:Pcie? slowSegments:[Segment]?"},
-	{"Ets", "bandwidth:[i] priorityClass:[i] algorithms:[s?]"},
+	{"Ets", "classes:[i] algorithms:[s?] percents:[i]"},
 	{"Pause", "receives:b sends:b"},
 	{"RdmaCm", "type:s? tos:i?"},
 	{"Pcie", PCIE_SPEED},
 	{"Segment", "bridge:s " PCIE_SPEED},
-	{"DeviceResource", "resource:s id:s? shared:b healthy:b? reasons:[s]? state:s? "
+	{"DeviceResource", "resource:s id:s? shared:b healthy:b? reasons:[s]? unhealthySince:t? "
+			   "orEarlier:b? state:s? "
 			   "holder:Holder?"},
 	{"Holder", "namespace:s? pod:s? uid:s? container:s?"},
 	{"Attachment", "state:s resource:s? id:s? function:s? door:s " HOLDER
@@ -58,18 +60,22 @@ static const struct schema_object objects[] = {
 	{"Attachments", "attachments:[Attachment]"},
 
 	{"Resources", "generation:i resources:[Resource]"},
-	{"Resource", "name:s shared:b devices:i healthy:i allocated:i gidCapacity:i? "
-		     "registration:s error:s? hint:s? registrations:i registrationFailures:i "
-		     "listsSent:i"},
+	{"Resource",
+	 "name:s shared:b devices:i healthy:i allocated:i free:i "
+	 "gidCapacity:i? registration:s error:s? hint:s? registrations:i registrationFailures:i "
+	 "listsSent:i"},
 
 	{"Pods", "generation:i source:s? pods:[Pod]"},
 	{"Pod", "namespace:s? name:s? uid:s? containers:[Container]"},
 	{"Container", "name:s? devices:[ContainerDevice]"},
-	{"ContainerDevice", "resource:s? id:s attachment:Attachment?"},
+	{"ContainerDevice", "resource:s? id:s rdma:s? watch:s? health:s? troubles:[Trouble] "
+			    "attachment:Attachment?"},
+	{"Trouble", TROUBLE},
 
 	{"Events", "generation:i events:[Event]"},
-	{"Event", "type:s reason:s namespace:s? pod:s? device:s? message:s? count:i first:t? "
-		  "last:t?"},
+	{"Event",
+	 "type:s reason:s namespace:s? pod:s? pods:[VerdictPod] device:s? message:s? count:i first:t? "
+	 "last:t?"},
 
 	{"QueuePairs", "source:s? ageSeconds:i? error:s? dropped:i flows:b qps:[QueuePair] "
 		       "total:i"},
@@ -82,9 +88,10 @@ static const struct schema_object objects[] = {
 	{"Rtt", "count:i meanNs:i p50Ns:i? p99Ns:i?"},
 
 	{"Diagnosis", TIMES "verdicts:[Verdict] undecided:[Undecided] notTheNetwork:[PortName] "
-			    "ports:[WatchedPort]"},
+			    "ports:[WatchedPort] troubles:[DeviceTrouble] ended~:[EndedVerdict]"},
+	{"DeviceTrouble", "device:s rdma:s? netdev:s? " HOLDER TROUBLE},
 	{"Verdict", VERDICT},
-	{"EndedVerdict", VERDICT "ended:t? endedMs:i endedAs:s?"},
+	{"EndedVerdict", VERDICT "ended:t? endedMs:i endedAs:s? explainedBy:s?"},
 	{"Evidence", "name:s value:n? word:s? unit:s? threshold:n?"},
 	{"VerdictPod", "namespace:s? name:s?"},
 	{"Undecided", PORT_NAME "cause:s why:s"},
@@ -95,14 +102,14 @@ static const struct schema_object objects[] = {
 	{"Agent", "samples:i samplesSkipped:i everyMs:i sources:[Source] parts:[Part]"},
 	{"Source", "name:s errors:i ageMs:i?"},
 	{"Part", "name:s works:b? what:s why:s?"},
-	{"Doctor", "findings:[Finding]"},
-	{"Finding", "kind:s object:s? namespace:s? pod:s? what:s help:s fixable:b"},
+	{"Doctor", "findings:[Finding] unchecked:[s]"},
+	{"Finding", "kind:s about:s object:s? namespace:s? pod:s? what:s help:s fixable:b"},
 
 	{"Ports", TIMES "warmingMs:i ports:[Port]"},
 	{"Port", PORT_NAME
 	 "netdev:s? function:s? kind:s? parent:s? vf:i? driver:s? state:s? "
 	 "linkLayer:s? rateBitsPerSecond:i? activeMtu:i? bytesIncludeVfs:b? watch:s watchedSinceMs:i? "
-	 "clearSinceMs:i? resets:i ignoredRates:i " HOLDER "now:{n?}"},
+	 "clearSinceMs:i? resets:i ignoredRates:i " HOLDER "health:s? troubles:[Trouble] now:{n?}"},
 	{"History", TIMES PORT_NAME "atMs:[i] signals:{[n?]}"},
 	{"Counters", TIMES PORT_NAME "resets:i overMs:i counters:[Counter]"},
 	{"Counter", "name:s type:s unit:s? ofDevice:b value:n? rate:n? help:s"},
@@ -112,7 +119,7 @@ static const struct schema_object objects[] = {
 	{"Live", "node:s? nowMs:i started:t? startedMs:i everyMs:i version:s "
 		 "generations:Generations events:Events time~:t? timeMs:i? portsDigest~:i "
 		 "signals~:[s] complete~:b rows~:[LiveRow] verdicts~:[Verdict] verdictCount~:i "
-		 "ended~:[EndedVerdict]"},
+		 "problemCount~:i ended~:[EndedVerdict]"},
 	{"Generations", "devices:i resources:i attachments:i settings:i config:i"},
 	{"LiveRow", "atMs:i ports:[[s|n?]]"},
 };

@@ -74,8 +74,8 @@ static struct attachment *prepare(struct attach_engine *e, const struct desired 
 	return a;
 }
 
-/* True while the pod seems to end: its namespace was removed, but the runtime still lists the
- * sandbox as ready. Requests new lists and waits for up to ENDING_MS. */
+/* True while the pod seems to be ending: its namespace was removed, but the runtime still lists the
+ * sandbox as ready. Requests new lists; returns false after ENDING_MS. */
 static bool is_ending(struct attach_engine *e, struct attachment *a, const struct desired *w)
 {
 	struct netns_id netns;
@@ -86,7 +86,7 @@ static bool is_ending(struct attach_engine *e, struct attachment *a, const struc
 	}
 	if (!a->ending_ms) {
 		a->ending_ms = engine_now(e);
-		engine_ask(e);
+		engine_request_lists(e);
 	}
 	if (engine_now(e) - a->ending_ms >= ENDING_MS)
 		return false;
@@ -116,8 +116,9 @@ static void fail(struct attach_engine *e, const struct desired *w, const char *w
 
 /* --- return ----------------------------------------------------------------------------------- */
 
-/* mark: the netdev of a lost device. Its mark is the only source of the original name. The record
- * counts as one of this boot: a netdev that a reboot has recreated loses nothing by that. */
+/* mark: the netdev of a lost device; its mark (ifalias), if it has one, is the only source of the
+ * original name. NULL: the device is not lost. A record without a boot ID gets this boot's, which
+ * is harmless if a reboot has recreated the netdev. */
 static void apply_return(struct attach_engine *e, struct attachment *a, const char *why,
 			 const struct netdev *mark)
 {
@@ -145,8 +146,8 @@ static void set_free(struct attach_engine *e, struct attachment *a, const char *
 	engine_soon(e);
 }
 
-/* Records the device as attached according to w. Of its original state only the name is known, from
- * the mark. The PF's settings cannot be compared; the return sets them to the drivers' defaults. */
+/* Records the device as attached according to w. Only the original name is known, from the mark.
+ * The original PF settings are unknown; the return sets them to the drivers' defaults. */
 static void adopt(struct attach_engine *e, struct attachment *a, const struct desired *w,
 		  const struct netdev *nd)
 {
@@ -164,16 +165,17 @@ static void adopt(struct attach_engine *e, struct attachment *a, const struct de
 	memcpy(a->record.origin.name, nd->origin, sizeof(nd->origin));
 	a->lost = false;
 	a->why = NULL;
-	a->trouble = (struct err){0};
+	a->problem = (struct err){0};
 	a->ipam_asked = a->announced = true;
 	a->unheld_ms = 0;
 	a->since_ms = a->confirm_ms = a->check_ms = engine_now(e);
 	follow_pool(a, w->network);
 	e->all.changed = true;
-	engine_event(e, EVENT_WARNING, "Adopted", &a->record,
-		     "%s stays with %s: its mark, the kubelet and the runtime agree; no journal "
-		     "record, original state unknown",
-		     device_text(&a->record, device), owner_text(&a->record.owner, owner));
+	engine_event(
+		e, EVENT_WARNING, "Adopted", &a->record,
+		"%s stays attached to %s: its mark, the kubelet and the runtime agree; no journal "
+		"record, original state unknown",
+		device_text(&a->record, device), owner_text(&a->record.owner, owner));
 	engine_soon(e);
 }
 
@@ -187,13 +189,14 @@ static struct attach_record record_of_mark(const struct attach_engine *e, const 
 	return r;
 }
 
-/* A journal that can be opened must be read first: it may explain the marks. */
+/* True once opening the journal was tried. Before that, a marked netdev is not an orphan: the
+ * journal may have its record. */
 static bool is_journal_tried(const struct attach_engine *e)
 {
 	return e->journal || e->journal_ms || e->dry_run;
 }
 
-static void take_orphan(struct attach_engine *e, const struct netdev *nd)
+static void adopt_orphan(struct attach_engine *e, const struct netdev *nd)
 {
 	const struct attach_record r = record_of_mark(e, nd);
 	struct attachment *a = attachments_of_function(&e->all, nd->function);
@@ -217,7 +220,7 @@ static void take_orphan(struct attach_engine *e, const struct netdev *nd)
 	attachments_move(&e->all, a, ATTACH_BAD, engine_now(e));
 	a->lost = true;
 	a->why = "its owner is unknown (no journal record)";
-	err_set(&a->trouble, -EUCLEAN, "%s has our mark, but no journal record", nd->function);
+	err_set(&a->problem, -EUCLEAN, "%s has our mark, but no journal record", nd->function);
 }
 
 /* --- upkeep ----------------------------------------------------------------------------------- */
@@ -259,8 +262,8 @@ static void apply_one(struct attach_engine *e, const struct attach_action *actio
 	case ACT_ADOPT:
 		adopt(e, a, action->desired, action->netdev);
 		return;
-	case ACT_TAKE_ORPHAN:
-		take_orphan(e, action->netdev);
+	case ACT_ADOPT_ORPHAN:
+		adopt_orphan(e, action->netdev);
 		return;
 	case ACT_ATTACH:
 		attach(e, action->desired);

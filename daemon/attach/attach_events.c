@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/* attach_events.c - see attach_events.h. */
 #include "attach_events.h"
 
 #include <stdarg.h>

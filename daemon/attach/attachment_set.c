@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/* attachment_set.c - see attachment_set.h. */
 #include "attachment_set.h"
 
 #include <stdlib.h>
@@ -56,7 +55,7 @@ struct attachment *attachments_find(const struct attachments *s, const struct at
 				    : attachments_of_function(s, r->function);
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- add, remove, change state ---------------------------------------------------------------- */
 
 struct attachment *attachments_add(struct attachments *s, const struct attach_record *record,
 				   uint64_t now_ms)
@@ -113,10 +112,10 @@ bool attachment_is_idle(const struct attachment *a)
 	return a->record.state == ATTACH_FREE && !a->op && a->n_requests == 0;
 }
 
-bool attachment_is_in_trouble(const struct attachment *a)
+bool attachment_has_problem(const struct attachment *a)
 {
-	if (a->trouble.code == -EAGAIN)
-		return a->tries >= RETURN_PATIENCE;
+	if (a->problem.code == -EAGAIN)
+		return a->tries >= RETURN_TRIES_QUIET;
 	return a->tries > 0 || a->record.state == ATTACH_BAD;
 }
 
@@ -138,9 +137,9 @@ bool held_by(const struct pod_device *d, const struct attach_owner *o)
  * attach. */
 static const struct err *current_error(const struct attachment *a)
 {
-	bool comes_back = a->record.state == ATTACH_RETURNING || a->record.state == ATTACH_BAD;
+	bool is_returning = a->record.state == ATTACH_RETURNING || a->record.state == ATTACH_BAD;
 
-	return a->failure.code && !(comes_back && a->trouble.code) ? &a->failure : &a->trouble;
+	return a->failure.code && !(is_returning && a->problem.code) ? &a->failure : &a->problem;
 }
 
 static void fill_status(const struct attachment *a, struct attach_status *status)

@@ -17,9 +17,9 @@ static inline uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Number of tries of a return, each of which takes seconds, before -EAGAIN (the kernel still uses
- * the device) is reported as a problem. */
-#define RETURN_PATIENCE 5
+/* Number of tries of a return before -EAGAIN (the kernel still uses the device) is reported as a
+ * problem. Each try takes seconds. */
+#define RETURN_TRIES_QUIET 5
 
 struct operation;
 struct pod_device;
@@ -58,7 +58,7 @@ struct attachment {
 	uint64_t digest;    /* of the netdev in the pod when last scanned, 0 = not scanned yet */
 
 	/* --- return */
-	struct err trouble; /* of the last return or check */
+	struct err problem; /* of the last return or check */
 	unsigned tries;
 	uint64_t retry_ms;    /* next try while the state is bad; NEVER = the state is not bad */
 	bool interrupted;     /* rocelet was stopped during the operation */
@@ -69,11 +69,12 @@ struct attachment {
 
 	/* --- does its pod still exist? */
 	bool was_ready;	      /* the runtime has reported the sandbox as ready */
-	uint64_t missed_ms;   /* since when the runtime's list lacks the sandbox or has it as not
-				 ready; 0 = it is ready, or unknown */
-	uint64_t unheld_ms;   /* since when the kubelet's list lacks the device; 0 = it has it */
-	uint64_t confirm_ms;  /* the owner must be confirmed by a list requested after that; 0 = no
-			       need */
+	uint64_t missed_ms;   /* since when the sandbox is not in the runtime's list, or is not
+			       * ready; 0 = it is ready, or unknown */
+	uint64_t unheld_ms;   /* since when the device is missing from the kubelet's list; 0 = it is
+			       * in the list */
+	uint64_t confirm_ms;  /* only a list requested after that time confirms the owner; 0 = no
+			       * confirmation needed */
 	enum netns_life life; /* result of the last search for the owner's namespace */
 	uint64_t search_ms;   /* next search for the namespace; 0 = not searched yet */
 	enum netns_use use;   /* of that namespace, determined after missed_ms */
@@ -98,7 +99,8 @@ struct attachment *attachments_of_id(const struct attachments *, const char *res
 /* Adds an attachment with this record and its state. NULL: out of memory. */
 struct attachment *attachments_add(struct attachments *, const struct attach_record *,
 				   uint64_t now_ms);
-/* The attachment must be free and have no operation. */
+/* Removes an attachment, which must be free and have no operation. It is freed after the next
+ * attachments_publish(). */
 void attachments_drop(struct attachments *, struct attachment *);
 /* Changes the state. A transition that is not allowed is a bug: it aborts the process. */
 void attachments_move(struct attachments *, struct attachment *, enum attach_state,
@@ -107,13 +109,14 @@ void attachments_move(struct attachments *, struct attachment *, enum attach_sta
 int attachments_publish(struct attachments *);
 void attachments_done(struct attachments *);
 
-/* State free, and no operation. */
+/* True in state free, if neither an operation nor a request is left. */
 bool attachment_is_idle(const struct attachment *);
-/* The last return failed, other than by the first few -EAGAIN (RETURN_PATIENCE); also true while it
- * is retried. */
-bool attachment_is_in_trouble(const struct attachment *);
+/* True if the last return failed, also while it is retried. The first few -EAGAIN
+ * (RETURN_TRIES_QUIET) do not count. */
+bool attachment_has_problem(const struct attachment *);
 const struct attach_status *attachment_status(struct attachment *);
-/* The kubelet has granted the device to its pod: DOOR_NATIVE, or DOOR_CNI with a resource. */
+/* True if the kubelet has granted the device to its pod: DOOR_NATIVE, or DOOR_CNI with a
+ * resource. */
 bool attachment_is_granted(const struct attachment *);
 /* Finds the attachment of DOOR_CNI of this container and interface, except in state free. */
 struct attachment *attachments_of_container(const struct attachments *, const char *container,

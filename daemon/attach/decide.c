@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/* decide.c - see decide.h. */
 #include "decide.h"
 
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 #include "array.h"
 #include "reconcile.h"
 #include "record_json.h"
+#include "search.h"
 
 struct decision {
 	const struct attach_snapshot *s;
@@ -29,27 +29,24 @@ static void attach_act(struct decision *d, struct attach_action action)
 
 static void decide_again_at(struct decision *d, uint64_t at_ms)
 {
-	if (at_ms < d->ret->due_ms)
-		d->ret->due_ms = at_ms;
+	if (at_ms < d->ret->recheck_ms)
+		d->ret->recheck_ms = at_ms;
 }
 
 /* --- lost devices ------------------------------------------------------------------------------
  *
  * The device's journal record is lost or unreadable. Its owner is then derived from its mark
- * (ifalias), the kubelet's list and the runtime's list: a running pod keeps the device, a device in
- * use by no pod is returned. Any process with CAP_NET_ADMIN can set an alias, so only functions of
- * our pools, or with a file in the journal, are returned. */
+ * (ifalias), the kubelet's list and the runtime's list: a running pod keeps the device, and a
+ * device without a running pod is returned. Any process with CAP_NET_ADMIN can set an alias, so
+ * only functions of our pools, or with a file in the journal, are returned. */
 
 static bool offers(const struct pool_view *p, const char *function)
 {
-	for (size_t i = 0; i < p->n_members; i++)
-		if (strcmp(p->members[i], function) == 0)
-			return true;
-	return false;
+	return any_of(p->n_members, i, strcmp(p->members[i], function) == 0);
 }
 
-/* Returns the exclusive pool that offers the function and attaches it natively or (natively false)
- * leaves that to CNI; NULL = none. */
+/* Returns the exclusive pool that offers the function, and that attaches it natively (true) or
+ * leaves that to CNI (false). NULL = none. */
 static const struct pool *pool_offering(const struct pools *pools, const char *function,
 					bool natively)
 {
@@ -72,11 +69,9 @@ static const struct pool *pool_of(const struct pools *pools, const char *functio
 static bool is_held_as_another(const struct pod_list *held, const char *function,
 			       const char *resource)
 {
-	for (size_t i = 0; i < held->n; i++)
-		if (strcmp(held->devices[i].id, function) == 0 &&
-		    strcmp(held->devices[i].resource, resource) != 0)
-			return true;
-	return false;
+	return any_of(held->n, i,
+		      strcmp(held->devices[i].id, function) == 0 &&
+			      strcmp(held->devices[i].resource, resource) != 0);
 }
 
 static bool attach_is_of_pod(const struct sandbox *s, const struct pod_device *held)
@@ -88,10 +83,7 @@ static bool attach_is_of_pod(const struct sandbox *s, const struct pod_device *h
 
 static bool attach_is_recorded(const struct attach_snapshot *s, const char *function)
 {
-	for (size_t i = 0; i < s->n_recorded; i++)
-		if (strcmp(s->recorded[i], function) == 0)
-			return true;
-	return false;
+	return any_of(s->n_recorded, i, strcmp(s->recorded[i], function) == 0);
 }
 
 static bool is_held_elsewhere(const struct attach_snapshot *s, const struct pool *pool,
@@ -112,8 +104,8 @@ static bool attach_is_ours(const struct attach_snapshot *s, const char *function
 }
 
 /* Could a pod with the host's network be using the function? The runtime lists the sandbox of such
- * a pod as ready before its containers start. Any other pod to which the kubelet has granted the
- * function gets it by a CNI ADD, during which its sandbox may not be listed yet. */
+ * a pod as ready before its containers start. Other pods get a granted function by a CNI ADD,
+ * during which their sandbox may not be listed yet. */
 static bool may_stay_in_host(const struct attach_snapshot *s, const char *function)
 {
 	for (size_t i = 0; i < s->held->n; i++) {
@@ -133,9 +125,9 @@ static bool may_stay_in_host(const struct attach_snapshot *s, const char *functi
 	return s->held->source == POD_SOURCE_NONE;
 }
 
-/* True for a function of a pool that is attached by CNI, if its netdev is in the host with our
- * mark: its pod has ended, but the record that would cause the cleaning was lost. A netdev in a
- * namespace is left alone: without a record its container is unknown. */
+/* True if the function belongs to a pool that is attached by CNI, and its netdev is in the host
+ * with our mark: its pod has ended, but the record that would cause the return was lost. A netdev
+ * in another namespace stays there: without a record its container is unknown. */
 static bool is_left_by_cni(const struct attach_snapshot *s, const struct netdev *nd)
 {
 	const struct pool *pool = pool_offering(s->pools, nd->function, false);
@@ -170,8 +162,8 @@ static bool has_sandbox(const struct sandbox_list *l, const struct pod_device *h
 	return false;
 }
 
-/* Does the kubelet's list have the function for a pod without a ready sandbox in the runtime's
- * list? That may be the pod of the mark. */
+/* Does the kubelet's list have the function for a pod that has no ready sandbox in the runtime's
+ * list? That pod may be the pod of the mark. */
 static bool may_be_held(const struct attach_snapshot *s, const char *function)
 {
 	for (size_t i = 0; i < s->held->n; i++) {
@@ -192,7 +184,8 @@ static bool attach_is_in_use(const struct decision *d, const struct netdev *nd)
 					 may_be_held(d->s, nd->function));
 }
 
-/* Returns how the pod of the mark should have the function; NULL: it should not. */
+/* Returns the desired attachment of the function if it is for the pod of the mark; NULL: there is
+ * none. */
 static const struct desired *desired_of_mark(const struct attach_snapshot *s,
 					     const struct netdev *nd)
 {
@@ -212,11 +205,9 @@ static bool is_off_the_bus(const struct attach_snapshot *s, const struct attachm
 
 static bool attach_names_pod(const struct pod_list *held, const char *function)
 {
-	for (size_t i = 0; i < held->n; i++)
-		if (strcmp(held->devices[i].id, function) == 0 &&
-		    (held->devices[i].pod[0] || held->devices[i].uid[0]))
-			return true;
-	return false;
+	return any_of(held->n, i,
+		      strcmp(held->devices[i].id, function) == 0 &&
+			      (held->devices[i].pod[0] || held->devices[i].uid[0]));
 }
 
 /* Could a pod with the host's network be using the function? True until the kubelet's and the
@@ -227,13 +218,12 @@ static bool may_be_used_in_host(const struct attach_snapshot *s, const char *fun
 	       (!s->sandboxes->known && attach_names_pod(s->held, function));
 }
 
-/* Is a container waiting for the function? It gets a clean one. */
+/* Is a container waiting for the function? It must get a clean device. */
 static bool attach_is_awaited(const struct attach_snapshot *s, const char *function)
 {
-	for (size_t i = 0; i < s->held->n; i++)
-		if (s->held->devices[i].start_ms && strcmp(s->held->devices[i].id, function) == 0)
-			return true;
-	return false;
+	return any_of(s->held->n, i,
+		      s->held->devices[i].start_ms &&
+			      strcmp(s->held->devices[i].id, function) == 0);
 }
 
 /* Is a running pod with the host's network using the function? */
@@ -248,18 +238,21 @@ static bool is_used_in_host(const struct attach_snapshot *s, const char *functio
 	return false;
 }
 
-/* In the host, without a mark: its pod may have removed the mark and left other state. A function
- * that a pool attaches gets a new netdev; any other function is left alone. */
+/* Decides about a lost function that is in the host without a mark: its pod may have removed the
+ * mark and left other state. A function that a pool attaches gets a new netdev; other functions are
+ * not changed. */
 static void decide_unmarked(struct decision *d, struct attachment *a, const struct netdev *nd)
 {
 	if (!pool_of(d->s->pools, nd->function))
-		attach_act(d, (struct attach_action){
-				      ACT_SET_FREE, a,
-				      .why = "is in the host, and no pool attaches it"});
+		attach_act(
+			d,
+			(struct attach_action){
+				ACT_SET_FREE, a,
+				.why = "is in the host, and no pool with \"network\" selects it"});
 	else if (is_used_in_host(d->s, nd->function))
 		attach_act(d, (struct attach_action){
 				      ACT_SET_FREE, a,
-				      .why = "is used by a pod with the host's network"});
+				      .why = "is in use by a pod with the host's network"});
 	else if (attach_is_ours(d->s, nd->function) && !may_be_used_in_host(d->s, nd->function))
 		attach_act(d, (struct attach_action){
 				      .act = ACT_RETURN, .a = a, .netdev = nd, .why = a->why});
@@ -293,10 +286,11 @@ static void decide_orphan(struct decision *d, const struct netdev *nd)
 	if (nd->function[0] &&
 	    reconcile_is_orphan(nd, a && a->record.state != ATTACH_FREE ? &a->record : NULL) &&
 	    (!a || attachment_is_idle(a)) && is_ours_to_return(d->s, nd))
-		attach_act(d, (struct attach_action){.act = ACT_TAKE_ORPHAN, .netdev = nd});
+		attach_act(d, (struct attach_action){.act = ACT_ADOPT_ORPHAN, .netdev = nd});
 }
 
-/* Does nothing if the last scan began before the last step of any operation: it may be outdated. */
+/* Finds orphans. Does nothing if the last scan began before the last step of any operation, because
+ * the scan may be outdated. */
 static void decide_orphans(struct decision *d)
 {
 	const struct host *h = d->s->host;
@@ -309,8 +303,8 @@ static void decide_orphans(struct decision *d)
 
 /* --- attachments ------------------------------------------------------------------------------ */
 
-/* If the runtime reports the sandbox as ready, the kubelet's list is ignored, so the time counts
- * only while the runtime does not answer. */
+/* Returns since when the device is missing from the kubelet's list while the runtime does not
+ * answer. If the runtime answers, the kubelet's list is ignored as long as the sandbox is ready. */
 static uint64_t unheld_since(const struct attach_snapshot *s, const struct attachment *a)
 {
 	return a->unheld_ms > s->cri_silent_ms ? a->unheld_ms : s->cri_silent_ms;
@@ -326,8 +320,8 @@ static bool is_back(const struct attach_snapshot *s, const struct attachment *a)
 	       a->record.state == ATTACH_IN_POD && s->devices_ms > a->since_ms;
 }
 
-/* The namespace was removed, and the runtime does not report its sandbox as ready. */
-static bool is_netns_gone(const struct attach_snapshot *s, const struct attachment *a)
+/* True if the namespace was removed, and the runtime does not report its sandbox as ready. */
+static bool is_netns_ended(const struct attach_snapshot *s, const struct attachment *a)
 {
 	const struct sandbox *sandbox = sandbox_find(s->sandboxes, a->record.owner.sandbox);
 
@@ -338,7 +332,7 @@ static struct attach_fact fact_of(const struct attach_snapshot *s, const struct 
 {
 	return (struct attach_fact){
 		.record = &a->record,
-		.netns_gone = is_netns_gone(s, a),
+		.netns_ended = is_netns_ended(s, a),
 		.in_host = is_back(s, a),
 		.netns_there = a->life == NETNS_ALIVE,
 		.interrupted = a->interrupted,
@@ -360,7 +354,8 @@ static const char *why_return(const struct attach_snapshot *s, const struct atta
 	return reconcile_attachment(&fact, &in);
 }
 
-/* The carrier of a netdev in an unreachable namespace is unknown, so it is announced anyway. */
+/* True if the addresses can be announced: the netdev has a carrier, or the carrier is unknown
+ * because the namespace is unreachable. */
 static bool may_announce(const struct attach_snapshot *s, const struct attachment *a)
 {
 	const struct netdev *nd = record_netdev(&a->record, s->host);
@@ -385,7 +380,7 @@ static void decide_upkeep(struct decision *d, struct attachment *a)
 		decide_again_at(d, a->check_ms);
 		return;
 	}
-	/* The end of a check causes a tick, which begins the next one. */
+	/* The end of a check causes a tick, which begins the next check. */
 	if (d->n_checking >= (a->check_now ? ATTACH_CHECKS_MAX : 1))
 		return;
 	d->n_checking++;
@@ -399,12 +394,13 @@ static void await_deadlines(struct decision *d, const struct attachment *a)
 	if (a->unheld_ms && d->s->cri_silent_ms && at > d->s->now_ms)
 		decide_again_at(d, at);
 	at = a->missed_ms +
-	     (a->record.owner.door == DOOR_CNI ? RECONCILE_MADE_MS : reconcile_patience_ms(a->use));
+	     (a->record.owner.door == DOOR_CNI ? RECONCILE_MADE_MS : reconcile_grace_ms(a->use));
 	if (a->missed_ms && at > d->s->now_ms)
 		decide_again_at(d, at);
 }
 
-/* A running operation is cancelled after its current step. */
+/* Returns the device if its attachment has to end; a running operation is cancelled after its
+ * current step. Otherwise decides the upkeep of a device in its pod. */
 static void decide_away(struct decision *d, struct attachment *a)
 {
 	const char *why = why_return(d->s, a);
@@ -433,15 +429,15 @@ static void decide_bad(struct decision *d, struct attachment *a)
 		attach_act(d, (struct attach_action){.act = ACT_RETURN, .a = a, .why = a->why});
 }
 
-/* Is only its failure kept, although the device is no longer desired? */
+/* Is the device no longer desired, and its attachment kept only for the failure? */
 static bool is_unwanted(const struct attach_snapshot *s, const struct attachment *a)
 {
 	return attachment_is_idle(a) && s->desired &&
 	       !desired_find(s->desired, a->record.resource, a->record.id);
 }
 
-/* Applies changes of the pool's settings for drift, timeout and cleaning, also to devices whose pod
- * has ended while rocelet was stopped. */
+/* Applies changed pool settings for drift, timeout and cleaning, also to devices of pods that ended
+ * while rocelet was stopped. */
 static void decide_follow(struct decision *d, struct attachment *a)
 {
 	const struct pool_view *view = a->record.owner.door == DOOR_NATIVE
@@ -476,7 +472,7 @@ static void decide_one(struct decision *d, struct attachment *a)
 	}
 }
 
-/* --- what is wanted --------------------------------------------------------------------------- */
+/* --- desired attachments ---------------------------------------------------------------------- */
 
 static struct attachment *attachment_of(const struct attach_snapshot *s, const struct desired *w)
 {
@@ -501,15 +497,15 @@ static bool failed_before(struct decision *d, const struct attachment *a, const 
 	return a->again_ms > d->s->now_ms;
 }
 
-/* Does an earlier action of this decision already concern the function? It may be returned as an
- * orphan first, or the lists may have it for two pods or as two resources. */
-static bool attach_is_taken(const struct decision *d, const struct desired *w)
+/* True if an earlier action of this decision concerns the same function: an orphan is returned
+ * first, or the lists have the function for two pods or as two resources. */
+static bool has_earlier_action(const struct decision *d, const struct desired *w)
 {
 	for (size_t i = 0; i < d->ret->n && w->plan.kind == PLAN_VF; i++) {
 		const struct attach_action *a = &d->ret->items[i];
 		const char *function = NULL;
 
-		if (a->act == ACT_TAKE_ORPHAN)
+		if (a->act == ACT_ADOPT_ORPHAN)
 			function = a->netdev->function;
 		else if ((a->act == ACT_ATTACH || a->act == ACT_FAIL) &&
 			 a->desired->plan.kind == PLAN_VF)
@@ -527,7 +523,7 @@ static void decide_desired(struct decision *d, const struct desired *w)
 
 	if (a && !attachment_is_idle(a))
 		return;
-	if (!reconcile_may_attach(w, NULL) || attach_is_taken(d, w) ||
+	if (!reconcile_may_attach(w, NULL) || has_earlier_action(d, w) ||
 	    (a && failed_before(d, a, w)))
 		return;
 	/* Without a record, a restarted rocelet would not know the device. */
@@ -573,7 +569,7 @@ int attach_decide(const struct attach_snapshot *s, struct attach_actions *ret)
 {
 	struct decision d = {.s = s, .ret = ret, .n_checking = s->n_checking};
 
-	*ret = (struct attach_actions){.due_ms = NEVER};
+	*ret = (struct attach_actions){.recheck_ms = NEVER};
 	if (s->desired)
 		judge_runtime(&d);
 	for (size_t i = 0; i < s->all->n; i++) {
@@ -593,5 +589,5 @@ int attach_decide(const struct attach_snapshot *s, struct attach_actions *ret)
 void attach_actions_done(struct attach_actions *actions)
 {
 	free(actions->items);
-	*actions = (struct attach_actions){.due_ms = NEVER};
+	*actions = (struct attach_actions){.recheck_ms = NEVER};
 }

@@ -14,7 +14,7 @@ struct attach_snapshot {
 	uint64_t devices_ms; /* when the scan that `host` is from began, 0 = no scan yet */
 	uint64_t done_ms;    /* time of the last step of any attach or return */
 	bool dry_run;
-	unsigned n_checking; /* checks that are running, but for those that hang */
+	unsigned n_checking; /* running checks, except those that hang */
 
 	/* State of the device plugin and the runtime. desired NULL: not known yet; then only
 	 * actions that do not need it are decided. */
@@ -24,23 +24,23 @@ struct attach_snapshot {
 	const struct sandbox_list *sandboxes;
 	uint64_t cri_silent_ms;	     /* since when the runtime's list is unknown, 0 = it is known */
 	const char *journal_missing; /* why the journal is not writable, NULL = it is */
-	/* Functions with our mark that have a file in the journal: they were attached, even if no
-	 * pool has them now. */
+	/* Functions with our mark that have a file in the journal: we attached them, even if no
+	 * pool selects them now. */
 	const char *const *recorded;
 	size_t n_recorded;
 };
 
 enum attach_act {
-	ACT_FOLLOW_POOL, /* the configuration of its pool has changed */
-	ACT_UNDO,	 /* cancel a running attach that is not desired any more */
-	ACT_RETURN,	 /* netdev: the marked netdev of a lost device */
-	ACT_SET_FREE,	 /* a lost device that is free; it is not touched */
-	ACT_ADOPT,	 /* a lost device that its pod is using */
-	ACT_TAKE_ORPHAN, /* only our mark on it is known */
+	ACT_FOLLOW_POOL,  /* the configuration of its pool has changed */
+	ACT_UNDO,	  /* cancel a running attach that is not desired any more */
+	ACT_RETURN,	  /* netdev: the marked netdev of a lost device */
+	ACT_SET_FREE,	  /* a lost device that is free: nothing is changed on it */
+	ACT_ADOPT,	  /* a lost device that its pod is using */
+	ACT_ADOPT_ORPHAN, /* the netdev has our mark, and nothing else is known */
 	ACT_ATTACH,
 	ACT_FAIL, /* desired, but cannot be attached */
 	ACT_ANNOUNCE,
-	ACT_CHECK, /* and repair, if that is requested */
+	ACT_CHECK, /* check, and repair if requested */
 	ACT_DROP,  /* it could not be attached and is not desired any more */
 };
 
@@ -53,26 +53,28 @@ struct attach_action {
 	const char *why;		    /* for UNDO, RETURN, SET_FREE, FAIL; may be NULL */
 };
 
-/* In the order of execution. due_ms: when the decision may change only because time has passed. */
+/* The actions, in the order of execution. recheck_ms: the next time at which the decision may
+ * change although no input has changed. */
 struct attach_actions {
 	struct attach_action *items;
 	size_t n;
-	uint64_t due_ms;
+	uint64_t recheck_ms;
 	/* Attachments that contradict the runtime's list for longer than a pod needs to end: the
-	 * first (NULL = none) and their number. lacks_all: the list has none of the sandboxes of
-	 * the devices in pods. */
+	 * first one (NULL = none) and their number. lacks_all: the runtime's list has none of the
+	 * sandboxes of devices in pods. */
 	const struct attachment *contradicting;
 	size_t n_contradicting;
 	bool lacks_all;
 };
 
-/* A pod's normal end takes less: its processes exit before the runtime's list changes. */
+/* Longer than the normal end of a pod, whose processes exit before the runtime's list changes. */
 #define CONTRADICTION_MS 2000
 
-/* Checks at once: a periodic one waits until no other runs, and one worker is left for
- * attaches and returns. */
+/* Maximum number of concurrent checks: one worker remains for attaches and returns. A periodic
+ * check runs only if no other check does. */
 #define ATTACH_CHECKS_MAX 3
 
-/* Returns at most one action per attachment that begins something. -ENOMEM leaves *ret empty. */
+/* Decides all actions. Per attachment, at most one of them begins an operation. -ENOMEM leaves *ret
+ * empty. */
 int attach_decide(const struct attach_snapshot *, struct attach_actions *ret);
 void attach_actions_done(struct attach_actions *);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* desired.c - collects one item per device, sorts the items of each pod, and turns every item into
- * a desired attachment. Addresses are compared last, when all of these are known. */
+ * a desired attachment. Addresses are compared last, when all attachments are known. */
 #include "desired.h"
 
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static bool desired_same_device(const struct pod_device *a, const struct pod_dev
 	return strcmp(a->id, b->id) == 0 && strcmp(a->resource, b->resource) == 0;
 }
 
-static bool is_nearer(const struct sandbox *s, const struct sandbox *than)
+static bool is_preferred(const struct sandbox *s, const struct sandbox *than)
 {
 	return s && (!than || sandbox_is_younger(s, than));
 }
@@ -59,7 +59,7 @@ static void desired_choose(const struct building *j, const struct pod_device *en
 						  ? pod_sandbox_find(j->sandboxes, &entries[i])
 						  : NULL;
 
-		if (!is_nearer(s, ret->sandbox))
+		if (!is_preferred(s, ret->sandbox))
 			continue;
 		ret->d = &entries[i];
 		ret->sandbox = s;
@@ -67,7 +67,7 @@ static void desired_choose(const struct building *j, const struct pod_device *en
 }
 
 /* Can the device be used by a pod with the host's network? Functions can. A soft-RoCE device needs
- * a pod interface, and slots leave nothing behind that would have to be recorded. */
+ * a pod interface. A slot leaves nothing behind, so it need not be recorded. */
 static bool can_stay(const struct pool *pool)
 {
 	return pool->kind == POOL_EXCLUSIVE && !pool->network->plan.soft_roce;
@@ -80,7 +80,8 @@ static bool can_be_joined(const struct building *j, const struct pool *pool,
 	       !pod_sandbox_is_younger(s, j->held);
 }
 
-/* The list is sorted by device, and so the items are, too. */
+/* Collects one item per device. The kubelet's list is sorted by device, so the items are sorted,
+ * too. */
 static int desired_collect(struct building *j)
 {
 	const struct pool_view *view = NULL;
@@ -150,7 +151,8 @@ static int check_function(const struct building *j, struct desired *w)
 	return network_on_function(&w->plan, fn, &w->err);
 }
 
-/* MTU of the function's netdev in the host. 0 = not in the host; in a pod its MTU may differ. */
+/* Returns the MTU of the function's netdev in the host; 0 = it is not in the host (a pod may have
+ * changed the MTU). */
 static unsigned mtu_of(const struct building *j, const char *function)
 {
 	struct fn_parts parts = host_index_parts(&j->index, function);
@@ -190,13 +192,14 @@ static void desired_set_owner(struct attach_owner *o, const struct item *item)
 	memcpy(o->netns.path, s->netns, sizeof(o->netns.path));
 }
 
-/* The pod's name is truncated so that the message still fits. */
+/* Prefixes the error with the pod's name, which is truncated so that the message still fits. */
 static int name_pod(struct desired *w)
 {
 	return err_wrap(&w->err, "pod %s/%.63s", w->owner.namespace, w->owner.pod);
 }
 
-/* The pod has the host's network: the annotation and the pool's network settings do not apply. */
+/* Plans a device for a pod with the host's network: it stays in the host, and the annotation and
+ * the pool's network settings do not apply. */
 static void make_in_host(const struct building *j, const struct item *item, struct desired *w)
 {
 	w->plan = (struct net_plan){
@@ -263,8 +266,8 @@ static void rank(struct item *items, size_t n, const struct network_requests *re
 	qsort(items, n, sizeof(*items), desired_by_rank);
 }
 
-/* Returns the next item of the resource that has no entry of the annotation yet. If there is none,
- * returns NULL and the number of the resource's items in *ret_n. */
+/* Returns the resource's next item that has no entry of the annotation yet. Returns NULL, and in
+ * *ret_n the number of the resource's items, if all have one. */
 static struct item *next_of(struct item *items, size_t n, const char *resource, size_t *ret_n)
 {
 	*ret_n = 0;
@@ -301,8 +304,8 @@ static int assign(struct item *items, size_t n, const struct network_requests *r
 	return 0;
 }
 
-/* A requested name may equal another device's requested or numbered name: the later of the two gets
- * the error. */
+/* Checks that a pod's interface names differ. A requested name may equal the requested or default
+ * name of another device; the later of the two gets the error. */
 static void desired_check_names(const struct building *j, const struct item *items, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

@@ -12,10 +12,10 @@
 struct claim {
 	struct ip_prefix ip;
 	uint16_t vlan;
-	const struct sandbox *sandbox; /* NULL: in use already */
+	const struct sandbox *sandbox; /* NULL: the address is in use already */
 	const char *resource, *id;
 	const struct attach_owner *owner;
-	struct desired *desired; /* NULL = from a record */
+	struct desired *desired; /* NULL: the address is from a record */
 };
 
 struct claims {
@@ -46,7 +46,7 @@ static int desired_compare(const void *a, const void *b)
 	return r ? r : strcmp(x->id, y->id);
 }
 
-static bool do_meet(const struct claim *a, const struct claim *b)
+static bool is_same_claim(const struct claim *a, const struct claim *b)
 {
 	return ip_same_address(&a->ip, &b->ip) && a->vlan == b->vlan;
 }
@@ -71,8 +71,8 @@ static int add_record(struct claims *c, const struct attach_record *r)
 	const struct claim like = {.resource = r->resource, .id = r->id, .owner = &r->owner};
 	int error;
 
-	/* A bad function has left its pod and its addresses are free. A macvlan that could not be
-	 * deleted still has them. */
+	/* A bad function has left its pod, so its addresses are free. A macvlan that could not be
+	 * deleted still has its addresses. */
 	if (r->state == ATTACH_FREE || (r->state == ATTACH_BAD && r->plan.kind == PLAN_VF))
 		return 0;
 	error = desired_add(c, &like, &r->plan, r->plan.ips, r->plan.n_ips);
@@ -90,7 +90,7 @@ static int add_desired(struct claims *c, struct desired *w, const struct sandbox
 	return w->err.code ? 0 : desired_add(c, &like, &w->plan, w->plan.ips, w->plan.n_ips);
 }
 
-static void desired_refuse(const struct claim *claim, const struct claim *holder)
+static void desired_reject(const struct claim *claim, const struct claim *holder)
 {
 	struct desired *w = claim->desired;
 	char ip[IP_TEXT_SIZE];
@@ -110,8 +110,8 @@ static void desired_judge(struct claims *c)
 	if (c->n)
 		qsort(c->list, c->n, sizeof(*c->list), desired_compare);
 	for (size_t i = 1; i < c->n; i++) {
-		if (do_meet(holder, &c->list[i]))
-			desired_refuse(&c->list[i], holder);
+		if (is_same_claim(holder, &c->list[i]))
+			desired_reject(&c->list[i], holder);
 		else
 			holder = &c->list[i];
 	}

@@ -3,9 +3,8 @@
  *
  * Success: something may have changed -> one tick: observe -> decide -> apply, which begins
  * operations on workers -> waiters with a result are answered. The end of an operation (outcome.c)
- * causes a tick, too.
- * Failures: out of memory (retried after a second), no journal (nothing is attached), no runtime
- * (nothing is concluded from what is unknown). */
+ * causes a tick, too. Failures: out of memory (retried after a second), no journal (nothing is
+ * attached), no runtime (an unknown list causes no action). */
 #include "engine.h"
 
 #include <stdlib.h>
@@ -24,6 +23,7 @@
 #include "observe.h"
 #include "operation.h"
 #include "outcome.h"
+#include "search.h"
 
 /* While devices are in pods: the interval of a full check, in case a change was missed. */
 #define FULL_CHECK_MS 30000
@@ -46,8 +46,7 @@ void attach_engine_offer(struct attach_engine *e, const struct pools *pools)
 
 /* --- the runtime ------------------------------------------------------------------------------ */
 
-/* Is a device allocated whose pod is not known yet? The sandbox of that pod will be created
- * soon. */
+/* Is a device allocated to a pod that is not known yet? Its sandbox will be created soon. */
 static bool is_reserved(const struct attach_view *view)
 {
 	for (size_t i = 0; i < view->held->n; i++) {
@@ -77,10 +76,7 @@ static void expect_sandboxes(struct attach_engine *e, const struct attach_view *
 
 static bool attaches(const struct attach_view *view)
 {
-	for (size_t i = 0; i < view->pools->n_views; i++)
-		if (view->pools->views[i].pool->network)
-			return true;
-	return false;
+	return any_of(view->pools->n_views, i, view->pools->views[i].pool->network);
 }
 
 static void need_runtime(struct attach_engine *e)
@@ -93,21 +89,21 @@ static void need_runtime(struct attach_engine *e)
 	engine_tick_at(e, engine_now(e) + ENGINE_MEMORY_MS);
 }
 
-/* If the state folder was removed while we run, opens the journal again as at the start, once no
- * worker writes to the removed one. */
+/* If the state folder was removed while we run, opens the journal again as at the start, but only
+ * after the workers have stopped writing to the removed folder. */
 static void follow_journal(struct attach_engine *e)
 {
 	if (!e->journal || e->walk || e->dry_run)
 		return;
-	e->remake = e->remake || e->ops->journal_is_gone(e->journal);
+	e->remake = e->remake || e->ops->journal_is_removed(e->journal);
 	if (!e->remake || e->n_working > 0)
 		return;
 	operations_leave_journal(e);
 	e->journal_ms = 0;
 }
 
-/* Without attachments, neither the runtime nor the journal is touched. */
-static void open_what_is_needed(struct attach_engine *e, bool needed)
+/* Opens the runtime and the journal if they are needed: without attachments, neither is. */
+static void open_runtime_and_journal(struct attach_engine *e, bool needed)
 {
 	if (needed)
 		need_runtime(e);
@@ -149,7 +145,7 @@ static void full_check_of_all(struct attach_engine *e)
 		return;
 	if (engine_now(e) >= e->full_check_ms + FULL_CHECK_MS) {
 		e->full_check_ms = engine_now(e);
-		engine_ask(e);
+		engine_request_lists(e);
 	}
 	engine_tick_at(e, e->full_check_ms + FULL_CHECK_MS);
 }
@@ -189,7 +185,7 @@ static const char *journal_missing(const struct attach_engine *e)
 	return why[0] ? why : "the journal is not open yet";
 }
 
-/* view NULL: decides only what needs no list. */
+/* view NULL: decides only actions that need no list of the kubelet or the runtime. */
 static int decide(struct attach_engine *e, const struct attach_view *view,
 		  struct attach_actions *actions)
 {
@@ -229,14 +225,15 @@ static void describe_contradiction(const struct attach_engine *e, const struct a
 		e->ops->runtime(e->holders, &status);
 	if (a->user_pid)
 		snprintf(user, sizeof(user), "process %u is in its network namespace", a->user_pid);
-	snprintf(text, size,
-		 "the container runtime%s%s does not list the sandbox of %s as ready, but %s: it "
-		 "keeps %s",
-		 status.socket[0] ? " at " : "", status.socket, owner_text(&a->record.owner, owner),
-		 user, device_text(&a->record, device));
+	snprintf(
+		text, size,
+		"the container runtime%s%s does not list the sandbox of %s as ready, but %s: the pod "
+		"keeps %s",
+		status.socket[0] ? " at " : "", status.socket, owner_text(&a->record.owner, owner),
+		user, device_text(&a->record, device));
 }
 
-/* Sends one event for the first contradiction; the next one only after all have ended. */
+/* Sends one event for the first contradiction, and no other until all contradictions have ended. */
 static void report_contradiction(struct attach_engine *e, const struct attach_actions *actions)
 {
 	const struct attachment *a = actions->contradicting;
@@ -259,7 +256,7 @@ static void report_contradiction(struct attach_engine *e, const struct attach_ac
 
 static void decide_and_apply(struct attach_engine *e, const struct attach_view *view)
 {
-	struct attach_actions actions = {.due_ms = NEVER};
+	struct attach_actions actions = {.recheck_ms = NEVER};
 	int r = view ? engine_observe(e, view) : 0;
 
 	if (r == 0)
@@ -269,7 +266,7 @@ static void decide_and_apply(struct attach_engine *e, const struct attach_view *
 		engine_tick_at(e, engine_now(e) + ENGINE_MEMORY_MS);
 		return;
 	}
-	engine_tick_at(e, actions.due_ms);
+	engine_tick_at(e, actions.recheck_ms);
 	if (view)
 		report_contradiction(e, &actions);
 	apply(e, &actions);
@@ -279,17 +276,15 @@ static void decide_and_apply(struct attach_engine *e, const struct attach_view *
 		follow_readiness(e, view);
 }
 
-/* True if a netdev has our mark but may have no record: the runtime's list is then needed to find
+/* True if a netdev has our mark. It may have no record; then the runtime's list is needed to find
  * out whether a running pod uses it. */
 static bool has_marked_netdev(const struct host *h)
 {
-	for (size_t i = 0; i < h->n_netdevs; i++)
-		if (h->netdevs[i].origin[0])
-			return true;
-	return false;
+	return any_of(h->n_netdevs, i, h->netdevs[i].origin[0]);
 }
 
-/* While parts of the host cannot be seen, nothing is decided. */
+/* Decides and applies actions. Does nothing if devices are or should be attached while parts of the
+ * host are hidden from us. */
 static void work(struct attach_engine *e, const struct attach_view *view)
 {
 	bool needed = view && (attaches(view) || e->all.n > 0 || e->n_early > 0 ||
@@ -297,7 +292,7 @@ static void work(struct attach_engine *e, const struct attach_view *view)
 	bool known = view && e->journal_read;
 
 	if (view)
-		open_what_is_needed(e, needed);
+		open_runtime_and_journal(e, needed);
 	journal_heal(e);
 	if (known && !engine_sees(e, needed) && needed)
 		return;
@@ -317,14 +312,15 @@ static void publish(struct attach_engine *e)
 		e->hooks.changed(e->hooks.arg);
 }
 
-/* At least 1 ms: a deadline that is always in the past must not starve the rest of the loop. */
+/* Sets the timer of the next tick, at least 1 ms from now: a deadline that is always in the past
+ * must not starve the rest of the loop. */
 static void arm(struct attach_engine *e)
 {
 	const uint64_t now = engine_now(e);
 
 	e->ticking = false;
-	if (e->due_ms != NEVER && !e->closing)
-		timer_in(&e->tick, e->due_ms > now ? e->due_ms - now : 1);
+	if (e->tick_ms != NEVER && !e->closing)
+		timer_in(&e->tick, e->tick_ms > now ? e->tick_ms - now : 1);
 }
 
 static void attach_engine_on_tick(void *arg)
@@ -333,20 +329,23 @@ static void attach_engine_on_tick(void *arg)
 	struct attach_view view, *known = engine_view(e, &view) ? &view : NULL;
 
 	e->ticking = true;
-	e->due_ms = NEVER;
+	e->tick_ms = NEVER;
 	for (size_t i = 0; i < e->all.n; i++)
 		e->all.items[i]->awaited = false;
 	operations_continue(e);
 	full_check_of_all(e);
+	/* Before the other work: a waiter with its device in place gets its answer at once, and the
+	 * return of a DEL starts in this tick. */
+	waiters_settle(&e->waiters, known, engine_now(e));
 	work(e, known);
-	gates_ask(e);
+	gates_request_lists(e);
 	engine_tick_at(e, waiters_settle(&e->waiters, known, engine_now(e)));
 	expect_sandboxes(e, known);
 	publish(e);
 	arm(e);
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- open and close --------------------------------------------------------------------------- */
 
 static char *attach_engine_copy(const char *s)
 {
@@ -360,6 +359,8 @@ static int copy_opts(struct attach_engine *e, const struct attach_engine_opts *o
 	e->holders = o->holders;
 	e->dry_run = o->dry_run;
 	e->cni_add_ms = o->cni_add_ms ? o->cni_add_ms : CNI_ADD_ATTACH_MS;
+	e->cni_early_ms = o->cni_early_ms ? o->cni_early_ms : CNI_EARLY_MS;
+	e->cni_wait_ms = o->cni_wait_ms ? o->cni_wait_ms : CNI_WAIT_MS;
 	e->ops = o->ops ? o->ops : &attach_real_ops;
 	return e->state_dir ? 0 : -ENOMEM;
 }
@@ -383,7 +384,7 @@ int attach_engine_open(struct attach_engine **ret, struct uv_loop_s *loop, const
 	e->hooks = *hooks;
 	e->blind = true;
 	e->opened_ms = e->full_check_ms = uv_now(loop);
-	e->due_ms = NEVER;
+	e->tick_ms = NEVER;
 	e->ended = outcome;
 	timer_init(&e->tick, loop, attach_engine_on_tick, e);
 	journal_begin(e, false);

@@ -1,25 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/* engine_cni.c - requests of the CNI door.
+/* engine_cni.c - ADD, DEL and CHECK requests of CNI plugins.
  *
  * Each step finds the attachment again by container and interface, because it may have been removed
  * meanwhile. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach_events.h"
 #include "engine_requests.h"
 
-/* How long an ADD waits until its device is free and granted. */
-#define CNI_EARLY_MS 10000
-/* After this time a DEL is answered, and the return goes on. */
-#define CNI_DEL_MS   10000
-#define CNI_CHECK_MS 10000
-
 struct cni_waiting {
-	struct waiter waiter; /* first: it is freed as this */
+	struct waiter waiter; /* must be first: the object is freed as its waiter */
 	struct attach_engine *engine;
 	char container[SANDBOX_ID_SIZE], ifname[IFNAMSIZ];
 	bool begun;
+	/* DEL: a newer ADD began when there was no attachment. */
+	bool nothing;
 	unsigned tries;	   /* DEL: number of failed returns when it began */
 	unsigned n_checks; /* CHECK: number of finished checks at which it is answered */
 	attach_request_fn *fn;
@@ -34,13 +29,13 @@ int attach_engine_cni_add(struct attach_engine *e, const char *function,
 	struct engine_request *o;
 
 	if (e->dry_run)
-		return err_set(err, -EROFS, "a dry run attaches nothing");
+		return err_set(err, -EROFS, "rocelet attaches nothing (dry-run or observe)");
 	o = engine_request_new(e, fn, arg);
 	if (!o)
 		return err_set(err, -ENOMEM, "out of memory");
 	o->record = engine_request_record(function, owner, plan);
 	o->is_wanted = is_wanted;
-	o->early_ms = CNI_EARLY_MS;
+	o->early_ms = e->cni_early_ms;
 	o->limit_ms = e->cni_add_ms;
 	return engine_request_submit(o, err);
 }
@@ -54,7 +49,7 @@ static struct attachment *cni_attachment(const struct cni_waiting *o)
 
 static bool cni_is_known(const struct attach_engine *e, struct err *err)
 {
-	/* A journal that cannot be opened counts as read, for what does not need its records. */
+	/* A journal that cannot be opened counts as read for requests that need no records. */
 	if (e->journal_read && (e->journal || !e->counters.journal_error[0]))
 		return true;
 	err_set(err, -EAGAIN, "%s",
@@ -62,7 +57,7 @@ static bool cni_is_known(const struct attach_engine *e, struct err *err)
 	return false;
 }
 
-static void cni_tell(struct cni_waiting *o, const struct err *err)
+static void cni_report(struct cni_waiting *o, const struct err *err)
 {
 	engine_soon(o->engine);
 	if (o->fn)
@@ -70,20 +65,21 @@ static void cni_tell(struct cni_waiting *o, const struct err *err)
 	free(o);
 }
 
-static int cni_wait(struct attach_engine *e, const struct cni_waiting *like, uint32_t ms,
-		    const char *container, const char *ifname, struct err *err)
+static int cni_wait(struct attach_engine *e, const struct cni_waiting *like, const char *container,
+		    const char *ifname, struct err *err)
 {
 	struct cni_waiting *o;
 
 	if (e->dry_run)
-		return err_set(err, -EROFS, "a dry run attaches and returns nothing");
+		return err_set(err, -EROFS,
+			       "rocelet attaches and returns nothing (dry-run or observe)");
 	o = malloc(sizeof(*o));
 	if (!o)
 		return err_set(err, -ENOMEM, "out of memory");
 	*o = *like;
 	o->engine = e;
 	o->waiter.since_ms = engine_now(e);
-	o->waiter.deadline_ms = engine_now(e) + ms;
+	o->waiter.deadline_ms = engine_now(e) + e->cni_wait_ms;
 	snprintf(o->container, sizeof(o->container), "%s", container);
 	snprintf(o->ifname, sizeof(o->ifname), "%s", ifname);
 	waiters_add(&e->waiters, &o->waiter);
@@ -101,23 +97,25 @@ static void cni_begin_return(struct cni_waiting *o, struct attachment *a)
 	engine_soon(o->engine);
 }
 
-static bool cni_look_del(struct waiter *w, const struct attach_view *view, struct err *err)
+static bool cni_poll_del(struct waiter *w, const struct attach_view *view, struct err *err)
 {
 	struct cni_waiting *o = (struct cni_waiting *)w;
 	struct attachment *a;
 
 	(void)view;
+	if (o->nothing)
+		return true;
 	if (!cni_is_known(o->engine, err))
 		return false;
 	a = cni_attachment(o);
 	if (!a)
 		return true;
-	if (engine_refuse_blind(o->engine, err) < 0)
+	if (engine_check_visible(o->engine, err) < 0)
 		return false;
 	if (!o->begun)
 		cni_begin_return(o, a);
-	/* The engine retries by itself: a DEL that fails repeatedly would keep its pod from ending.
-	 */
+	/* The engine retries the return. A DEL that fails repeatedly would prevent the end of its
+	 * pod. */
 	return a->record.state == ATTACH_BAD && a->tries > o->tries;
 }
 
@@ -126,29 +124,41 @@ static void cni_answer_del(struct waiter *w, const struct err *err)
 	static const struct err none;
 	struct cni_waiting *o = (struct cni_waiting *)w;
 
-	cni_tell(o, err->code == -ETIMEDOUT && o->begun ? &none : err);
+	cni_report(o, err->code == -ETIMEDOUT && o->begun ? &none : err);
 }
 
 int attach_engine_cni_del(struct attach_engine *e, const char *container, const char *ifname,
 			  attach_request_fn *fn, void *arg, struct err *err)
 {
 	const struct cni_waiting like = {
-		.waiter = {.look = cni_look_del, .answer = cni_answer_del}, .fn = fn, .arg = arg};
+		.waiter = {.look = cni_poll_del, .answer = cni_answer_del}, .fn = fn, .arg = arg};
 
 	engine_requests_cancel(e, container, ifname);
-	return cni_wait(e, &like, CNI_DEL_MS, container, ifname, err);
+	return cni_wait(e, &like, container, ifname, err);
+}
+
+void engine_cni_attaches(struct attach_engine *e, const struct attach_record *r)
+{
+	for (struct waiter *w = e->waiters.first; w; w = w->next) {
+		struct cni_waiting *o = (struct cni_waiting *)w;
+
+		if (w->look == cni_poll_del && r->owner.door == DOOR_CNI &&
+		    strcmp(o->container, r->owner.sandbox) == 0 &&
+		    strcmp(o->ifname, r->plan.ifname) == 0)
+			o->nothing = true;
+	}
 }
 
 /* --- CHECK ------------------------------------------------------------------------------------ */
 
-/* -ENOENT is for a container that is unknown: a namespace that was removed gets another error. A
- * device that left the bus is not confused with one that was moved or renamed. */
+/* -ENOENT means an unknown container, so a removed namespace gets another error. A device that left
+ * the bus gets another error than one that was moved or renamed. */
 static void cni_checked(const struct attach_engine *e, const struct attachment *a, struct err *err)
 {
 	*err = a->checked;
-	if (!err_is_gone(err->code))
+	if (!err_is_not_found(err->code))
 		return;
-	if (a->life == NETNS_DEAD || err->code == -ENOENT)
+	if (err->code == -ENOENT)
 		err->code = -EBADF;
 	else if (!host_function(&e->inventory->host, a->record.function))
 		err->code = -ENODEV;
@@ -156,7 +166,7 @@ static void cni_checked(const struct attach_engine *e, const struct attachment *
 		err->code = -ESTALE;
 }
 
-static bool cni_look_in_pod(struct cni_waiting *o, struct attachment *a, struct err *err)
+static bool cni_poll_in_pod(struct cni_waiting *o, struct attachment *a, struct err *err)
 {
 	if (!o->begun) {
 		/* A check in progress may have begun before this request. */
@@ -174,7 +184,7 @@ static bool cni_look_in_pod(struct cni_waiting *o, struct attachment *a, struct 
 	return false;
 }
 
-static bool cni_look_check(struct waiter *w, const struct attach_view *view, struct err *err)
+static bool cni_poll_check(struct waiter *w, const struct attach_view *view, struct err *err)
 {
 	struct cni_waiting *o = (struct cni_waiting *)w;
 	struct attachment *a;
@@ -184,15 +194,15 @@ static bool cni_look_check(struct waiter *w, const struct attach_view *view, str
 		return false;
 	a = cni_attachment(o);
 	if (!a) {
-		err_set(err, -ENOENT, "container %s has no %s of rocelet's", o->container,
+		err_set(err, -ENOENT, "container %s has no interface %s of rocelet", o->container,
 			o->ifname);
 		return true;
 	}
-	if (engine_refuse_blind(o->engine, err) < 0)
+	if (engine_check_visible(o->engine, err) < 0)
 		return false;
 	switch (a->record.state) {
 	case ATTACH_IN_POD:
-		return cni_look_in_pod(o, a, err);
+		return cni_poll_in_pod(o, a, err);
 	case ATTACH_ATTACHING:
 		return false;
 	case ATTACH_FREE:
@@ -207,21 +217,21 @@ static bool cni_look_check(struct waiter *w, const struct attach_view *view, str
 
 static void cni_answer_check(struct waiter *w, const struct err *err)
 {
-	cni_tell((struct cni_waiting *)w, err);
+	cni_report((struct cni_waiting *)w, err);
 }
 
 int attach_engine_cni_check(struct attach_engine *e, const char *container, const char *ifname,
 			    attach_request_fn *fn, void *arg, struct err *err)
 {
 	const struct cni_waiting like = {
-		.waiter = {.look = cni_look_check, .answer = cni_answer_check},
+		.waiter = {.look = cni_poll_check, .answer = cni_answer_check},
 		.fn = fn,
 		.arg = arg};
 
-	return cni_wait(e, &like, CNI_CHECK_MS, container, ifname, err);
+	return cni_wait(e, &like, container, ifname, err);
 }
 
-/* --- what there is ---------------------------------------------------------------------------- */
+/* --- attachments ---------------------------------------------------------------------------- */
 
 const struct attach_status *attach_engine_cni_find(const struct attach_engine *e,
 						   const char *container, const char *ifname)
@@ -245,8 +255,8 @@ const struct attach_record *attach_engine_cni_next(const struct attach_engine *e
 	while (*at < e->all.n) {
 		const struct attach_record *r = &e->all.items[(*at)++]->record;
 
-		if (r->owner.door == DOOR_CNI && r->state != ATTACH_FREE &&
-		    strcmp(r->owner.network, network) == 0)
+		/* Only requests of CNI name a network. */
+		if (strcmp(r->owner.network, network) == 0)
 			return r;
 	}
 	return NULL;

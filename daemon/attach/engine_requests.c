@@ -10,11 +10,10 @@
 #include "operation.h"
 #include "request_checks.h"
 
-/* How long a request waits for information: if nothing needed the journal and the runtime before,
- * they are opened for it. */
-#define EARLY_MS       3000
-/* Interval of questions to the kubelet, and of checks whether the client is still connected. */
-#define REQUEST_ASK_MS 200
+/* How long a request waits for the journal and the runtime, which may have to be opened first. */
+#define EARLY_MS   3000
+/* Interval of requests for new lists, and of checks whether the client is still connected. */
+#define REQUEST_MS 200
 
 /* --- waiting ---------------------------------------------------------------------------------- */
 
@@ -28,7 +27,7 @@ static void attach_engine_answer(struct waiter *w, const struct err *err)
 		o->a->n_requests--;
 	else
 		o->engine->n_early--;
-	engine_soon(o->engine); /* the device may be attached again, or forgotten, now */
+	engine_soon(o->engine); /* the device may be attached again now, or its record removed */
 	o->fn(err, o->arg);
 	free(o);
 }
@@ -57,11 +56,11 @@ static void attach_engine_wait_for(struct engine_request *o, struct attachment *
 	o->waiter.deadline_ms = NEVER;
 }
 
-/* False: not yet. */
+/* True if the request's operation has ended; *ret is its error. */
 static bool has_ended(const struct engine_request *o, struct err *ret)
 {
 	const struct attachment *a = o->a;
-	const struct err *why = a->failure.code ? &a->failure : &a->trouble;
+	const struct err *why = a->failure.code ? &a->failure : &a->problem;
 
 	switch (a->record.state) {
 	case ATTACH_IN_POD:
@@ -74,7 +73,7 @@ static bool has_ended(const struct engine_request *o, struct err *ret)
 				a->why ? a->why : "an admin request");
 		return true;
 	case ATTACH_BAD:
-		*ret = o->detach ? a->trouble : *why;
+		*ret = o->detach ? a->problem : *why;
 		return true;
 	case ATTACH_ATTACHING:
 	case ATTACH_RETURNING:
@@ -103,7 +102,7 @@ static int check_request(struct attach_engine *e, const struct attach_view *view
 	return error < 0 ? error : request_check_unused(e, view, r->function, err);
 }
 
-/* -EAGAIN: the runtime has not reported it yet. */
+/* Finds the namespace of the request's pod. -EAGAIN: the runtime has not reported it yet. */
 static int attach_engine_find_pod(const struct attach_engine *e, struct attach_owner *o,
 				  struct err *err)
 {
@@ -152,10 +151,12 @@ static int bring(struct engine_request *o, const struct attach_record *r)
 		return -ENOMEM;
 	}
 	attach_engine_wait_for(o, a);
+	engine_cni_attaches(e, r);
 	return 0;
 }
 
-/* -EAGAIN: information that it needs is missing yet. */
+/* Begins the attach. -EAGAIN: the journal, or a list that the attach needs, is not available
+ * yet. */
 static int attach_engine_begin(struct engine_request *o, const struct attach_view *view,
 			       struct err *err)
 {
@@ -167,7 +168,7 @@ static int attach_engine_begin(struct engine_request *o, const struct attach_vie
 	if (!e->journal || !e->journal_read || !view)
 		return err_set(err, -EAGAIN, "rocelet is still starting%s%s",
 			       journal[0] ? ": " : "", journal);
-	error = engine_refuse_blind(e, err);
+	error = engine_check_visible(e, err);
 	if (error == 0)
 		error = attach_engine_find_pod(e, &r.owner, err);
 	if (error == 0)
@@ -181,22 +182,23 @@ static int attach_engine_begin(struct engine_request *o, const struct attach_vie
 	return bring(o, &r) < 0 ? err_set(err, -ENOMEM, "out of memory") : 0;
 }
 
-/* The request may be waiting because the kubelet's list is old. */
-static void engine_request_ask(struct engine_request *o)
+/* Requests new lists for a waiting CNI request: it may wait because the kubelet's list is old. */
+static void engine_request_refresh(struct engine_request *o)
 {
 	struct attach_engine *e = o->engine;
 	const uint64_t now = engine_now(e);
 
 	if (o->record.owner.door != DOOR_CNI)
 		return;
-	if (now >= o->ask_ms) {
-		o->ask_ms = now + REQUEST_ASK_MS;
-		engine_ask(e);
+	if (now >= o->next_lists_ms) {
+		o->next_lists_ms = now + REQUEST_MS;
+		engine_request_lists(e);
 	}
-	engine_tick_at(e, o->ask_ms);
+	engine_tick_at(e, o->next_lists_ms);
 }
 
-/* An attach whose client has disconnected is undone; one that was not begun ends. */
+/* True if a request that has not begun must end: its client has disconnected, or a DEL has
+ * cancelled it. If the attach is already running, undoes it. */
 static bool is_abandoned(struct engine_request *o, struct err *err)
 {
 	if (o->cancelled && !o->a) {
@@ -206,7 +208,7 @@ static bool is_abandoned(struct engine_request *o, struct err *err)
 	if (!o->is_wanted)
 		return false;
 	if (o->is_wanted(o->arg)) {
-		engine_tick_at(o->engine, engine_now(o->engine) + REQUEST_ASK_MS);
+		engine_tick_at(o->engine, engine_now(o->engine) + REQUEST_MS);
 		return false;
 	}
 	if (o->a && !o->a->why && o->a->record.state == ATTACH_ATTACHING)
@@ -216,7 +218,8 @@ static bool is_abandoned(struct engine_request *o, struct err *err)
 	return !o->a;
 }
 
-/* Answers at once: the undo may take as long as the attach did. */
+/* True if the attach has exceeded the request's limit; begins to undo it. The answer does not wait
+ * for the undo, which may take as long as the attach did. */
 static bool is_too_late(const struct engine_request *o, struct err *err)
 {
 	struct attachment *a = o->a;
@@ -224,9 +227,9 @@ static bool is_too_late(const struct engine_request *o, struct err *err)
 	if (!o->limit_ms || !a || a->why || a->record.state != ATTACH_ATTACHING ||
 	    engine_now(o->engine) < o->waiter.since_ms + o->limit_ms)
 		return false;
-	err_set(err, -ETIMEDOUT, "%s is not attached after %u ms, at step %s: it is undone",
+	err_set(err, -ETIMEDOUT, "%s is not attached after %u ms, at step %s: rolling back",
 		a->record.function, o->limit_ms, a->step ? a->step : "?");
-	engine_request_take_back(a, "its attach took too long");
+	engine_request_take_back(a, "its attach exceeded the time limit");
 	return true;
 }
 
@@ -243,7 +246,7 @@ static bool engine_request_settle(struct waiter *w, const struct attach_view *vi
 	if (error == 0)
 		o->engine->n_early--;
 	if (error == -EAGAIN)
-		engine_request_ask(o);
+		engine_request_refresh(o);
 	return error < 0 && (error != -EAGAIN || engine_now(o->engine) >= w->deadline_ms);
 }
 
@@ -269,12 +272,12 @@ void engine_requests_cancel(struct attach_engine *e, const char *container, cons
 	}
 }
 
-/* Opens the journal and the runtime for the request. */
+/* Lets the request wait until the engine has opened the journal and the runtime. */
 static void wait_to_begin(struct engine_request *o)
 {
 	o->waiter.deadline_ms = o->waiter.since_ms + o->early_ms;
 	o->engine->n_early++;
-	engine_request_ask(o);
+	engine_request_refresh(o);
 }
 
 int engine_request_submit(struct engine_request *o, struct err *err)
@@ -302,7 +305,7 @@ int attach_engine_attach(struct attach_engine *e, const char *function,
 	struct engine_request *o;
 
 	if (e->dry_run)
-		return err_set(err, -EROFS, "a dry run attaches nothing");
+		return err_set(err, -EROFS, "rocelet attaches nothing (dry-run or observe)");
 	o = engine_request_new(e, fn, arg);
 	if (!o)
 		return err_set(err, -ENOMEM, "out of memory");
@@ -320,7 +323,8 @@ void engine_request_take_back(struct attachment *a, const char *why)
 		a->retry_ms = 0;
 	else if (a->record.state != ATTACH_RETURNING)
 		a->why = why;
-	/* Without a failure, the engine would attach the device to its holder again at once. */
+	/* A recorded failure keeps the engine from attaching the device to its owner again at once.
+	 */
 	if (!a->failure.code)
 		err_set(&a->failure, -ECANCELED, "%s was returned: %s", a->record.function, why);
 }
@@ -335,8 +339,8 @@ int attach_engine_detach(struct attach_engine *e, const char *function, bool for
 	if (!a || a->record.state == ATTACH_FREE)
 		return err_set(err, -ENOENT, "%s is not attached", function);
 	if (e->dry_run)
-		return err_set(err, -EROFS, "a dry run returns nothing");
-	if (engine_refuse_blind(e, err) < 0)
+		return err_set(err, -EROFS, "rocelet returns nothing (dry-run or observe)");
+	if (engine_check_visible(e, err) < 0)
 		return -EAGAIN;
 	if (a->lost)
 		return err_set(
@@ -367,6 +371,6 @@ void attach_engine_fix(struct attach_engine *e)
 			a->retry_ms = 0;
 		a->repair_now = a->record.state == ATTACH_IN_POD;
 	}
-	engine_ask(e);
+	engine_request_lists(e);
 	engine_soon(e);
 }

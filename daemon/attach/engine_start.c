@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* engine_start.c - takes over what the previous process has left, from its journal; and makes the
- * journal again when its folder was removed.
+/* engine_start.c - takes over the attachments of the previous process from its journal. Creates the
+ * journal again if its folder was removed.
  *
- * Success: the files are read on a worker, each record becomes an attachment, and the next
- * decision returns interrupted devices and keeps those that are in their pods.
- * Failures: no folder (retried), unreadable files: their devices count as bad until they are
- * found. */
+ * Success: the files are read on a worker, each record becomes an attachment, and the next decision
+ * returns interrupted devices and keeps those that are in their pods. Failures: no folder
+ * (retried); unreadable files (their devices count as bad until they are found). */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,8 +106,8 @@ static bool is_of_another_boot(const struct attach_record *r, const char *now)
 	return r->boot[0] && now[0] && strcmp(r->boot, now) != 0;
 }
 
-/* A recorded device stays with its owner until something else is known: nothing is concluded from
- * the past. After a reboot, a namespace with the recorded identity may be another one. */
+/* Adds an attachment for a record. A recorded device stays with its owner until there is other
+ * evidence. After a reboot, another namespace may have the recorded identity. */
 static int journal_take_record(struct attach_engine *e, const struct attach_record *r,
 			       const char *boot)
 {
@@ -125,15 +124,13 @@ static int journal_take_record(struct attach_engine *e, const struct attach_reco
 	a->confirm_ms = engine_now(e);
 	if (r->state == ATTACH_BAD)
 		a->retry_ms = engine_now(e);
-	if (is_of_another_boot(r, boot)) {
-		a->interrupted = true;
+	if (is_of_another_boot(r, boot))
 		a->why = "the node was rebooted since it was attached";
-	}
 	return 0;
 }
 
-/* Of a function, only the file's name is known. The slot of a shared pool needs nothing: its netdev
- * is deleted together with its pod. */
+/* Adds a bad attachment for an unreadable file. Only the function's name is known, from the file's
+ * name. A slot of a shared pool needs no return: its netdev is deleted together with its pod. */
 static void take_bad(struct attach_engine *e, const struct bad_file *bad)
 {
 	struct attach_record r = {.state = ATTACH_BAD, .serial = e->serial};
@@ -150,8 +147,8 @@ static void take_bad(struct attach_engine *e, const struct bad_file *bad)
 		return;
 	a->lost = true;
 	a->why = "its journal record cannot be read";
-	err_set(&a->trouble, bad->err.code,
-		"%s; it is left alone until the kubelet and the runtime show that no pod uses it",
+	err_set(&a->problem, bad->err.code,
+		"%s; it is not changed until the kubelet and the runtime show that no pod uses it",
 		bad->err.msg);
 }
 
@@ -181,7 +178,7 @@ static void walk_free(struct journal_walk *w)
 	free(w);
 }
 
-static void journal_report_trouble(struct attach_engine *e, const struct err *err)
+static void journal_report_failure(struct attach_engine *e, const struct err *err)
 {
 	if (strcmp(e->counters.journal_error, err->msg) == 0)
 		return;
@@ -190,10 +187,11 @@ static void journal_report_trouble(struct attach_engine *e, const struct err *er
 		     "%s; nothing is attached until it can be written", err->msg);
 }
 
-/* Without attachments, and for returns, the engine does not wait for the journal. */
+/* Schedules the next try. Meanwhile the engine decides without the journal, unless memory was
+ * short. */
 static void journal_try_again(struct attach_engine *e, const struct err *err)
 {
-	journal_report_trouble(e, err);
+	journal_report_failure(e, err);
 	e->journal_read = err->code != -ENOMEM;
 	operations_leave_journal(e);
 	e->journal_ms = engine_now(e) + RETRY_MS;
@@ -235,7 +233,7 @@ static void on_walked(void *arg)
 		e->counters.journal_error[0] = '\0';
 		report_remade(e, w);
 		if (w->unwritable.code)
-			journal_report_trouble(e, &w->unwritable);
+			journal_report_failure(e, &w->unwritable);
 		e->journal_read = true;
 		forget_failures(e);
 		take_all(e, w);
@@ -244,7 +242,7 @@ static void on_walked(void *arg)
 	engine_soon(e);
 }
 
-/* Checks without creating the folder, which is made only when needed. */
+/* True if the journal's folder exists. Does not create it: that is done only when it is needed. */
 static bool journal_has_folder(const struct attach_engine *e)
 {
 	AUTO_FREE char *path = NULL;

@@ -4,6 +4,6 @@
 
 #include "engine_state.h"
 
-/* Opens the journal and reads it on a worker. A journal that does not exist is created only if
- * needed. journal_read is false until the worker has ended; then a tick follows. */
+/* Opens the journal and reads it on a worker. A missing journal is created only if needed.
+ * journal_read is false until the worker has ended; its end causes a tick. */
 void journal_begin(struct attach_engine *, bool needed);

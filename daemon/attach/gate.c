@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gate.c - the kubelet calls PreStartContainer and waits: until every device is in the pod that
- * holds it, until one cannot be attached, or until the deadline; the error then names what is
- * missing. */
+/* gate.c - the kubelet calls PreStartContainer and waits until every device is in its pod, or one
+ * cannot be attached, or the deadline has passed. The error then names what is missing. */
 #include "gate.h"
 
 #include <stdlib.h>
@@ -10,7 +9,7 @@
 #include "gate_device.h"
 
 /* While a container waits, new lists are requested at this interval: an answer may be lost. */
-#define ASK_MS 1000
+#define LISTS_MS 1000
 
 struct attach_gate {
 	struct waiter waiter; /* must be first: the gate is freed as its waiter */
@@ -18,7 +17,7 @@ struct attach_gate {
 	attach_gate_fn *fn;
 	void *arg;
 	uint64_t since_us;
-	bool attached; /* its pool had a network when the request came */
+	bool attached; /* its pool had a network at the time of the request */
 	char resource[RESOURCE_NAME_SIZE];
 	size_t n;
 	char ids[][PLUGIN_ID_SIZE];
@@ -34,8 +33,8 @@ static struct gate_view view_of(const struct attach_gate *gate, size_t i,
 				  gate->waiter.since_ms, gate->attached};
 }
 
-/* One refused device refuses the container. err: the reason, or what the last waiting device
- * lacks. */
+/* Decides whether the container may start: not if one of its devices is rejected. err: the reason,
+ * or what the last waiting device still needs. */
 static enum gate_answer gate_judge(const struct attach_gate *gate, const struct attach_view *view,
 				   struct err *err)
 {
@@ -62,7 +61,7 @@ static void opened(const struct attach_gate *gate, const struct attach_view *vie
 	}
 }
 
-/* Work for which a container waits goes first in the queue. */
+/* Operations for which a container waits are first in the queue. */
 static void mark_awaited(const struct attach_gate *gate)
 {
 	for (size_t i = 0; i < gate->n; i++) {
@@ -109,15 +108,15 @@ static void gate_answer(struct waiter *w, const struct err *err)
 	free(gate);
 }
 
-void gates_ask(struct attach_engine *e)
+void gates_request_lists(struct attach_engine *e)
 {
 	if (e->n_gates == 0)
 		return;
-	if (!e->ask_ms || engine_now(e) >= e->ask_ms + ASK_MS) {
-		e->ask_ms = engine_now(e);
-		engine_ask(e);
+	if (!e->lists_ms || engine_now(e) >= e->lists_ms + LISTS_MS) {
+		e->lists_ms = engine_now(e);
+		engine_request_lists(e);
 	}
-	engine_tick_at(e, e->ask_ms + ASK_MS);
+	engine_tick_at(e, e->lists_ms + LISTS_MS);
 }
 
 /* --- new requests ----------------------------------------------------------------------------- */
@@ -139,7 +138,7 @@ static struct attach_gate *gate_new(struct attach_engine *e, const char *resourc
 	return g;
 }
 
-/* Failed attaches are tried once more, and devices with problems are checked. */
+/* Retries failed attaches once more, and requests a check of devices with problems. */
 static void gate_retry(const struct attach_gate *g)
 {
 	for (size_t i = 0; i < g->n; i++) {
@@ -147,7 +146,7 @@ static void gate_retry(const struct attach_gate *g)
 
 		if (a && (a->record.state == ATTACH_FREE || a->record.state == ATTACH_BAD))
 			a->failure = (struct err){0};
-		if (a && a->record.state == ATTACH_IN_POD && a->trouble.code)
+		if (a && a->record.state == ATTACH_IN_POD && a->problem.code)
 			a->check_now = true;
 	}
 }
@@ -163,7 +162,7 @@ static void gate_wait_for(struct attach_gate *g, const struct attach_view *view)
 							      ? network->timeout_ms
 							      : POOL_ATTACH_MS);
 	waiters_add(&e->waiters, &g->waiter);
-	e->ask_ms = 0;
+	e->lists_ms = 0;
 	gate_retry(g);
 	engine_soon(e);
 }

@@ -5,4 +5,4 @@
 #include "engine_state.h"
 
 /* While containers wait, requests new lists from the kubelet and the runtime at intervals. */
-void gates_ask(struct attach_engine *);
+void gates_request_lists(struct attach_engine *);

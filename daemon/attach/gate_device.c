@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gate_device.c - see gate_device.h. */
 #include "gate_device.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "pod_sandbox.h"
+#include "search.h"
 
 /* The pod that has the device according to the kubelet; NULL: not known. */
 static const struct pod_device *holder(const struct gate_view *g)
@@ -13,21 +13,18 @@ static const struct pod_device *holder(const struct gate_view *g)
 	size_t n = 0;
 	const struct pod_device *d = pod_list_find(g->view->held, g->resource, g->id, &n);
 
-	for (size_t i = 0; i < n; i++)
-		if (d[i].pod[0] || d[i].uid[0])
-			return &d[i];
-	return NULL;
+	return find_first(d, n, i, d[i].pod[0] || d[i].uid[0]);
 }
 
-/* The device was attached after its last Allocate, so it was not allocated again since, perhaps to
- * another pod of the same name. Equal times count as not: no attach takes less than a
- * millisecond. */
+/* Was the device attached after its last Allocate? Then it was not allocated again since, for
+ * example to another pod of the same name. False if the times are equal: an attach needs more than
+ * a millisecond. */
 static bool is_of_last_allocate(const struct attachment *a, const struct pod_device *d)
 {
 	return d->reserved_ms && d->reserved_ms < a->since_ms;
 }
 
-/* Was it attached to the sandbox of the pod that the kubelet names? */
+/* Was the device attached to the sandbox of the pod that the kubelet names? */
 static bool is_sandbox(const struct attach_engine *e, const struct attachment *a,
 		       const struct pod_device *d)
 {
@@ -39,15 +36,16 @@ static bool is_sandbox(const struct attach_engine *e, const struct attachment *a
 	return s && strcmp(s->id, a->record.owner.sandbox) == 0;
 }
 
-static bool gate_is_there(const struct attach_engine *e, const struct attachment *a,
-			  const struct pod_device *d)
+/* True if the device is attached to its current pod, and the namespace exists. */
+static bool gate_is_attached(const struct attach_engine *e, const struct attachment *a,
+			     const struct pod_device *d)
 {
 	const struct attach_owner *o = &a->record.owner;
 
 	return a->record.state == ATTACH_IN_POD && held_by(d, o) && is_sandbox(e, a, d) &&
-	       !a->why && a->trouble.code != -ENODEV &&
+	       !a->why && a->problem.code != -ENODEV &&
 	       (a->confirm_ms == 0 || engine_sandboxes(e)->asked_ms > a->confirm_ms) &&
-	       e->ops->netns_is_there(e->hw, &o->netns);
+	       e->ops->netns_exists(e->hw, &o->netns);
 }
 
 /* For a device that is neither attached nor desired: reports that the sandbox is missing, and
@@ -60,7 +58,7 @@ static void no_sandbox(const struct attach_engine *e, const struct pod_device *d
 
 	if (l->known && !pod_sandbox_find(l, d) && pod_sandbox_may_be(l, d)) {
 		err_set(err, -ETIMEDOUT,
-			"a sandbox of pod %s/%s may be its own or that of an earlier pod of that "
+			"a sandbox of pod %s/%s may belong to it or to an earlier pod of that "
 			"name, which has not ended",
 			d->namespace, pod);
 		return;
@@ -83,25 +81,24 @@ static void not_yet(const struct attachment *a, struct err *err)
 
 	if (r->state == ATTACH_BAD)
 		err_set(err, -ETIMEDOUT, "%s could not be cleaned: %s", r->function,
-			a->trouble.msg);
+			a->problem.msg);
 	else if (r->state == ATTACH_ATTACHING)
 		err_set(err, -ETIMEDOUT, "%s is still being attached, step %s", r->function,
 			a->step ? a->step : "none");
-	else if (r->state == ATTACH_IN_POD && a->trouble.code == -ENODEV)
-		err_set(err, -ETIMEDOUT, "%s", a->trouble.msg);
+	else if (r->state == ATTACH_IN_POD && a->problem.code == -ENODEV)
+		err_set(err, -ETIMEDOUT, "%s", a->problem.msg);
 	else
 		err_set(err, -ETIMEDOUT, "%s is still attached to %s, or returning", r->function,
 			owner_text(&r->owner, owner));
 }
 
-static enum gate_answer gate_refuse(const struct err *why, struct err *err)
+static enum gate_answer gate_reject(const struct err *why, struct err *err)
 {
 	*err = *why;
 	return GATE_REFUSES;
 }
 
-/* Refuses: the container would get the number of a device node that another device may have by
- * now. */
+/* Rejects the container: another device may have the number of its device node by now. */
 static enum gate_answer no_rdma(const struct attachment *a, struct err *err)
 {
 	err_set(err, -ENODEV,
@@ -123,7 +120,8 @@ static bool gate_is_recorded(const struct attachment *a, const struct sandbox *s
 	       strcmp(a->record.owner.sandbox, s->id) == 0;
 }
 
-/* The pod sees the device in the host; but a soft-RoCE device is created only by an attach. */
+/* Decides for a pod with the host's network. It can use the device in the host, once that is
+ * recorded. A soft-RoCE device does not exist for it, because only an attach creates one. */
 static enum gate_answer gate_judge_host_network(const struct gate_view *g,
 						const struct attachment *a, const struct sandbox *s,
 						struct err *err)
@@ -143,8 +141,8 @@ static enum gate_answer gate_judge_host_network(const struct gate_view *g,
 	return GATE_REFUSES;
 }
 
-static enum gate_answer look_held(const struct gate_view *g, const struct pod_device *d,
-				  struct err *err)
+static enum gate_answer check_held(const struct gate_view *g, const struct pod_device *d,
+				   struct err *err)
 {
 	const struct attach_engine *e = g->engine;
 	const struct attachment *a = attachments_of_id(&e->all, g->resource, g->id);
@@ -157,16 +155,16 @@ static enum gate_answer look_held(const struct gate_view *g, const struct pod_de
 	if ((!a || a->record.state == ATTACH_FREE) &&
 	    granted_has_no_network(e->ops->granted(e->holders), g->resource, g->id, d->reserved_ms))
 		return GATE_OPENS;
-	if (a && gate_is_there(e, a, d))
+	if (a && gate_is_attached(e, a, d))
 		return a->drift & ATTACH_DRIFT_RDMA ? no_rdma(a, err) : GATE_OPENS;
 	if (fresh && has_host_network(s) &&
 	    (answer = gate_judge_host_network(g, a, s, err)) != GATE_WAITS)
 		return answer;
 	if (a && a->failure.code &&
 	    (a->record.state == ATTACH_FREE || a->record.state == ATTACH_BAD))
-		return gate_refuse(&a->failure, err);
+		return gate_reject(&a->failure, err);
 	if (w && w->err.code && fresh)
-		return gate_refuse(&w->err, err);
+		return gate_reject(&w->err, err);
 	if (w && w->err.code)
 		*err = w->err;
 	else if (a && a->record.state != ATTACH_FREE && (seen || a->record.state != ATTACH_IN_POD))
@@ -176,8 +174,8 @@ static enum gate_answer look_held(const struct gate_view *g, const struct pod_de
 	return GATE_WAITS;
 }
 
-/* The configuration has changed while the container waited: the device will not be attached any
- * more. */
+/* Rejects the container: the configuration has changed while it waited, and the device will not be
+ * attached. */
 static enum gate_answer no_pool(const struct gate_view *g, struct err *err)
 {
 	err_set(err, -ECANCELED, "%s is not attached to pods any more", g->resource);
@@ -198,18 +196,19 @@ enum gate_answer gate_judge_device(const struct gate_view *g, struct err *err)
 	pool = view_pool(g->view, g->resource);
 	if (!pool || !pool->network)
 		return g->attached ? no_pool(g, err) : GATE_OPENS;
-	if (engine_refuse_blind(g->engine, err) < 0)
+	if (engine_check_visible(g->engine, err) < 0)
 		return GATE_WAITS;
 	d = holder(g);
 	if (d)
-		return look_held(g, d, err);
+		return check_held(g, d, err);
 	err_set(err, -ETIMEDOUT, "the kubelet's list does not show yet which pod has %s of %s",
 		g->id, g->resource);
 	return GATE_WAITS;
 }
 
-/* False: already reported. Containers may be restarted many times in one sandbox. */
-static bool gate_is_news(struct attach_engine *e, const struct sandbox *s, const char *id)
+/* Remembers sandbox and device. False if they were reported already: containers may be restarted
+ * many times in one sandbox. */
+static bool gate_is_first_report(struct attach_engine *e, const struct sandbox *s, const char *id)
 {
 	char key[HOST_NETWORK_SIZE];
 
@@ -232,7 +231,7 @@ void gate_report_host_network(const struct gate_view *g)
 	const struct sandbox *s = d ? pod_sandbox_find(engine_sandboxes(e), d) : NULL;
 	char device[DEVICE_TEXT_SIZE];
 
-	if (!has_host_network(s) || !gate_is_news(e, s, g->id))
+	if (!has_host_network(s) || !gate_is_first_report(e, s, g->id))
 		return;
 	snprintf(r.resource, sizeof(r.resource), "%s", g->resource);
 	snprintf(r.id, sizeof(r.id), "%s", g->id);

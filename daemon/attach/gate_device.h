@@ -13,10 +13,10 @@ struct gate_view {
 	const struct attach_view *view; /* NULL: not known yet */
 	const char *resource, *id;
 	uint64_t since_ms; /* time of the request */
-	bool attached;	   /* its pool had a network when the request came */
+	bool attached;	   /* its pool had a network at the time of the request */
 };
 
-/* *err: why it refuses, or what it waits for. */
+/* *err: why the device is rejected, or what the container waits for. */
 enum gate_answer gate_judge_device(const struct gate_view *, struct err *);
 /* Called when the gate opens: sends an event if the pod has the host's network, because its
  * container then sees all netdevs of the host. */

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ipam_requests.c - see ipam_requests.h. */
 #include "ipam_requests.h"
 
 #include <stdlib.h>

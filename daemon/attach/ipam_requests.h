@@ -5,5 +5,5 @@
 
 struct attach_engine;
 
-/* Kills the plugins and answers those that wait with -ECANCELED. */
+/* Kills the plugins and answers their requests with -ECANCELED. */
 void ipam_requests_close(struct attach_engine *);

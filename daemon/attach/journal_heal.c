@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/* journal_heal.c - see journal_heal.h. */
 #include "journal_heal.h"
 
 #include <stdlib.h>
@@ -68,5 +67,5 @@ void journal_heal(struct attach_engine *e)
 	h->engine = e;
 	h->journal = e->probed = e->journal;
 	memcpy(h->error, e->counters.journal_error, sizeof(h->error));
-	job_begin(&h->job, e->loop, "the try to write to the journal", heal_run, on_healed, h);
+	job_begin(&h->job, e->loop, "the test write to the journal", heal_run, on_healed, h);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* journal_heal.h - after a failed write, finds out when the journal can be written again. Until
- * then STATUS of CNI answers 50, and /readyz and doctor report it: an attach that succeeds would
- * clear the error, too, but with that answer a runtime may send none. */
+ * then, CNI STATUS returns error 50, and /readyz and doctor report the failure. A successful attach
+ * would clear the error, too, but a runtime that got error 50 may request no attach. */
 #pragma once
 
 struct attach_engine;

@@ -2,12 +2,11 @@
 /* namespaces.c - checks whether the namespaces of devices in pods exist, and whether a process runs
  * in them.
  *
- * Success: the recorded path leads to the namespace. If not, a worker searches for all
- * namespaces that are not at their paths: one that is found elsewhere gets its new path into the
- * record, one that is found nowhere is dead. The same worker searches for processes in namespaces
- * whose sandbox the runtime's list no longer calls ready.
- * Failures: namespaces that cannot be inspected, or out of memory: then the result is unknown,
- * and the search is repeated. */
+ * Success: the recorded path leads to the namespace. If not, a worker searches for all namespaces
+ * that are not at their paths: if a namespace is found elsewhere, its new path is recorded; if it
+ * is found nowhere, it was removed. The same worker searches for processes in namespaces whose
+ * sandbox the runtime no longer lists as ready. Failures: namespaces that cannot be inspected, or
+ * out of memory: then the result is unknown, and the search is repeated. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,19 +15,20 @@
 #include "job.h"
 #include "log.h"
 #include "observe.h"
+#include "search.h"
 
-/* Pause after a search: the path of an exiting process disappears again at once, and must not cause
- * continuous searches. Longer if the result is unknown. */
+/* Pause after a search: the path of an exiting process is valid only for a moment, and must not
+ * cause continuous searches. The pause is longer if the result is unknown. */
 #define AGAIN_MS     1000
 #define UNKNOWN_MS   30000
 /* A namespace in use is checked again after 20 ms, 40 ms and so on: its pod may just be ending. */
 #define USE_FIRST_MS 20
 #define USE_LAST_MS  5000
 
-struct sought {
+struct search_item {
 	struct netns_id id; /* with the new path, if it was found */
 	char path[sizeof(((struct netns_id *)0)->path)];
-	bool wants_life, wants_use;
+	bool needs_life, needs_use;
 	enum netns_life life;
 	enum netns_use use;
 	unsigned pid;
@@ -37,7 +37,7 @@ struct sought {
 struct namespace_search {
 	struct attach_engine *engine;
 	struct job job;
-	struct sought *items; /* owned by the worker, then by the loop */
+	struct search_item *items; /* owned by the worker, then by the loop */
 	size_t n;
 	uint64_t began_ms;
 };
@@ -54,7 +54,7 @@ static void search_users(struct namespace_search *s)
 	size_t n = 0, k = 0;
 
 	for (size_t i = 0; i < s->n; i++)
-		n += s->items[i].wants_use;
+		n += s->items[i].needs_use;
 	if (n == 0)
 		return;
 	AUTO_FREE void *room = calloc(n, sizeof(*ids) + sizeof(*use) + sizeof(*pid));
@@ -64,12 +64,12 @@ static void search_users(struct namespace_search *s)
 	use = (enum netns_use *)(ids + n);
 	pid = (unsigned *)(use + n);
 	for (size_t i = 0; i < s->n; i++)
-		if (s->items[i].wants_use)
+		if (s->items[i].needs_use)
 			ids[k++] = s->items[i].id;
 	e->ops->netns_users(e->hw, ids, n, use, pid);
 	k = 0;
 	for (size_t i = 0; i < s->n; i++)
-		if (s->items[i].wants_use) {
+		if (s->items[i].needs_use) {
 			s->items[i].use = use[k];
 			s->items[i].pid = pid[k++];
 		}
@@ -81,7 +81,7 @@ static void namespace_search_run(void *arg)
 	const struct attach_engine *e = s->engine;
 
 	for (size_t i = 0; i < s->n; i++)
-		if (s->items[i].wants_life)
+		if (s->items[i].needs_life)
 			s->items[i].life = e->ops->netns_search(e->hw, &s->items[i].id);
 	search_users(s);
 }
@@ -99,26 +99,24 @@ static const char *namespaces_name_of(const char *path)
 	return at ? at : path;
 }
 
-/* Has the search found another pod's namespace? The kernel reuses the inode of a removed namespace
- * for the next one. So a namespace that was found at another path is another pod's if the runtime
- * reports that path for a different, ready sandbox. */
+/* Has the search found another pod's namespace? The kernel reuses the inode number of a removed
+ * namespace. So the namespace belongs to another pod if the runtime reports its path for a
+ * different, ready sandbox. */
 static bool is_another_namespace(const struct attach_engine *e, const struct attachment *a,
-				 const struct sought *s)
+				 const struct search_item *s)
 {
 	const struct attach_owner *o = &a->record.owner;
 	const struct sandbox_list *l = engine_sandboxes(e);
 
 	if (s->life != NETNS_ALIVE || !o->sandbox[0] || strcmp(o->netns.path, s->id.path) == 0)
 		return false;
-	for (size_t i = 0; i < l->n; i++)
-		if (l->items[i].ready && strcmp(l->items[i].id, o->sandbox) != 0 &&
-		    strcmp(namespaces_name_of(l->items[i].netns), namespaces_name_of(s->id.path)) ==
-			    0)
-			return true;
-	return false;
+	return any_of(l->n, i,
+		      l->items[i].ready && strcmp(l->items[i].id, o->sandbox) != 0 &&
+			      strcmp(namespaces_name_of(l->items[i].netns),
+				     namespaces_name_of(s->id.path)) == 0);
 }
 
-static bool take_found(struct attachment *a, const struct sought *s)
+static bool take_found(struct attachment *a, const struct search_item *s)
 {
 	struct netns_id *id = &a->record.owner.netns;
 
@@ -130,12 +128,12 @@ static bool take_found(struct attachment *a, const struct sought *s)
 	return true;
 }
 
-static bool take_result(const struct attach_engine *e, struct attachment *a, const struct sought *s,
-			uint64_t now_ms)
+static bool take_result(const struct attach_engine *e, struct attachment *a,
+			const struct search_item *s, uint64_t now_ms)
 {
 	uint64_t pause = s->life == NETNS_UNKNOWN ? UNKNOWN_MS : AGAIN_MS;
 
-	if (!s->wants_life || !namespaces_is_same(&a->record.owner.netns, &s->id) ||
+	if (!s->needs_life || !namespaces_is_same(&a->record.owner.netns, &s->id) ||
 	    a->life == NETNS_ALIVE)
 		return false;
 	if (s->life == NETNS_UNKNOWN && !a->search_ms)
@@ -150,12 +148,12 @@ static bool take_result(const struct attach_engine *e, struct attachment *a, con
 
 /* began_ms: start of the search. If the sandbox was listed as ready since then, the result is
  * outdated. */
-static void take_use(struct attachment *a, const struct sought *s, uint64_t began_ms,
+static void take_use(struct attachment *a, const struct search_item *s, uint64_t began_ms,
 		     uint64_t now_ms)
 {
 	unsigned doublings = a->n_uses < 8 ? a->n_uses : 8;
 
-	if (!s->wants_use || !namespaces_is_same(&a->record.owner.netns, &s->id) || !a->missed_ms ||
+	if (!s->needs_use || !namespaces_is_same(&a->record.owner.netns, &s->id) || !a->missed_ms ||
 	    a->missed_ms > began_ms || a->life != NETNS_ALIVE)
 		return;
 	a->use = s->use;
@@ -192,7 +190,7 @@ static void on_searched(void *arg)
 	struct attach_engine *e = s->engine;
 
 	for (size_t i = 0; i < s->n; i++) {
-		if (s->items[i].wants_life)
+		if (s->items[i].needs_life)
 			namespaces_count(&e->counters, s->items[i].life);
 		for (size_t k = 0; k < e->all.n; k++) {
 			e->all.changed |= take_result(e, e->all.items[k], &s->items[i],
@@ -207,7 +205,7 @@ static void on_searched(void *arg)
 		engine_soon(e);
 }
 
-/* --- what to search for ----------------------------------------------------------------------- */
+/* --- searches that are needed ----------------------------------------------------------------- */
 
 static bool namespaces_is_watched(const struct attachment *a)
 {
@@ -215,22 +213,22 @@ static bool namespaces_is_watched(const struct attachment *a)
 	       a->record.owner.netns.ino;
 }
 
-/* When to search for the namespace, or for its users, next; NEVER = not needed. */
-static uint64_t life_due(const struct attachment *a)
+/* Time of the next search for the namespace, or for its users; NEVER = not needed. */
+static uint64_t life_deadline(const struct attachment *a)
 {
 	return namespaces_is_watched(a) && a->life == NETNS_UNKNOWN ? a->search_ms : NEVER;
 }
 
-static uint64_t use_due(const struct attachment *a)
+static uint64_t use_deadline(const struct attachment *a)
 {
 	return namespaces_is_watched(a) && a->missed_ms && a->life == NETNS_ALIVE && !a->why
 		       ? a->use_ms
 		       : NEVER;
 }
 
-static struct sought *find_or_add(struct namespace_search *s, const struct netns_id *id)
+static struct search_item *find_or_add(struct namespace_search *s, const struct netns_id *id)
 {
-	struct sought *new;
+	struct search_item *new;
 
 	for (size_t i = 0; i < s->n; i++)
 		if (namespaces_is_same(&s->items[i].id, id))
@@ -247,14 +245,16 @@ static bool namespaces_collect(struct namespace_search *s, struct attach_engine 
 {
 	for (size_t i = 0; i < e->all.n; i++) {
 		const struct attachment *a = e->all.items[i];
-		const bool life = life_due(a) <= engine_now(e), use = use_due(a) <= engine_now(e);
-		struct sought *sought = life || use ? find_or_add(s, &a->record.owner.netns) : NULL;
+		const bool life = life_deadline(a) <= engine_now(e),
+			   use = use_deadline(a) <= engine_now(e);
+		struct search_item *item = life || use ? find_or_add(s, &a->record.owner.netns)
+						       : NULL;
 
-		if ((life || use) && !sought)
+		if ((life || use) && !item)
 			return false;
-		if (sought) {
-			sought->wants_life |= life;
-			sought->wants_use |= use;
+		if (item) {
+			item->needs_life |= life;
+			item->needs_use |= use;
 		}
 	}
 	return true;
@@ -265,8 +265,7 @@ void namespaces_check(struct attach_engine *e)
 	for (size_t i = 0; i < e->all.n; i++) {
 		struct attachment *a = e->all.items[i];
 
-		if (namespaces_is_watched(a) &&
-		    e->ops->netns_is_there(e->hw, &a->record.owner.netns))
+		if (namespaces_is_watched(a) && e->ops->netns_exists(e->hw, &a->record.owner.netns))
 			a->life = NETNS_ALIVE;
 		else if (a->life == NETNS_ALIVE || !namespaces_is_watched(a))
 			a->life = NETNS_UNKNOWN;
@@ -275,14 +274,14 @@ void namespaces_check(struct attach_engine *e)
 	}
 }
 
-/* When the next search has to begin. Not needed while one is running: its end causes a tick. */
+/* Start time of the next search. Not needed during a search, because its end causes a tick. */
 static uint64_t next_search(const struct attach_engine *e)
 {
 	uint64_t first = NEVER;
 
 	for (size_t i = 0; i < e->all.n; i++) {
-		first = earlier(first, life_due(e->all.items[i]));
-		first = earlier(first, use_due(e->all.items[i]));
+		first = earlier(first, life_deadline(e->all.items[i]));
+		first = earlier(first, use_deadline(e->all.items[i]));
 	}
 	return first;
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/* numbers.c - see numbers.h. */
 #include "numbers.h"
 
 #include <stdlib.h>
@@ -7,9 +6,10 @@
 
 #include "array.h"
 #include "attach_events.h"
+#include "search.h"
 
-/* Does another attachment have a device node? One that is returning counts, too, until the return
- * has ended. */
+/* Does another attachment have this device node? An attachment that is returning counts, too, until
+ * its return has ended. */
 static bool has_number(const struct attachment *other, const struct attachment *a)
 {
 	return other != a && other->record.state != ATTACH_FREE && other->record.uverbs[0];
@@ -32,14 +32,11 @@ static int numbers_add(struct numbers *l, const char *uverbs)
 
 static bool numbers_is_held(const struct pod_list *held, const struct granted *g)
 {
-	for (size_t i = 0; i < g->n_ids; i++)
-		if (pod_list_find(held, g->resource, g->ids[i], NULL))
-			return true;
-	return false;
+	return any_of(g->n_ids, i, pod_list_find(held, g->resource, g->ids[i], NULL));
 }
 
-/* Adds the uverbs nodes of an answer to Allocate: of devices that are not soft-RoCE, of any
- * plugin. */
+/* Adds the uverbs nodes of an Allocate answer of any plugin. These are devices other than
+ * soft-RoCE. */
 static int add_granted(struct numbers *l, const struct granted *g)
 {
 	static const char folder[] = "infiniband/uverbs";

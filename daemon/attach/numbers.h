@@ -10,7 +10,7 @@
  * the heap. -ENOMEM. */
 int numbers_taken(const struct attach_engine *, const struct attachment *,
 		  char (**ret)[CHARDEV_NAME_SIZE], size_t *ret_n);
-/* Checks that the soft-RoCE device that was just attached has no such number. -EBUSY: it has,
- * because another attach has ended meanwhile and its pod has lost its device. The message names the
- * other pod. */
+/* Checks that the soft-RoCE device that was just attached has none of these numbers. -EBUSY: it has
+ * one, because another attach ended meanwhile and the device of its pod was removed. The message
+ * names the other pod. */
 int numbers_check(const struct attach_engine *, const struct attachment *, struct err *);

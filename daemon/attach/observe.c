@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* observe.c - see observe.h. */
 #include "observe.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "fnv.h"
+#include "search.h"
 
 /* --- allocations ------------------------------------------------------------------------------ */
 
@@ -14,14 +14,11 @@ static bool observe_is_held(const struct pod_list *held, const struct attach_rec
 	size_t n = 0;
 	const struct pod_device *d = pod_list_find(held, r->resource, r->id, &n);
 
-	for (size_t i = 0; i < n; i++)
-		if (held_by(&d[i], &r->owner))
-			return true;
-	return false;
+	return any_of(n, i, held_by(&d[i], &r->owner));
 }
 
-/* If the list lacked the device for some time, it may belong to another pod of the same name
- * now. */
+/* Updates unheld_ms and confirm_ms. If the device was missing from the kubelet's list for some
+ * time, it may belong to another pod of the same name now. */
 static void follow_held(struct attachment *a, const struct pod_list *held, uint64_t now_ms)
 {
 	if (held->source == POD_SOURCE_NONE)
@@ -52,7 +49,8 @@ static bool is_missed(const struct attachment *a, const struct sandbox_list *l)
 	       (a->record.state == ATTACH_ATTACHING || a->record.state == ATTACH_IN_POD);
 }
 
-/* A namespace that is not identified yet contains nothing of ours, so it counts as empty. */
+/* Updates missed_ms and the use of the namespace. We have put nothing into a namespace that is not
+ * identified yet, so it counts as empty. */
 static void follow_sandbox(struct attachment *a, const struct sandbox_list *l, uint64_t now_ms)
 {
 	const struct sandbox *s = sandbox_find(l, a->record.owner.sandbox);
@@ -133,10 +131,7 @@ int engine_observe(struct attach_engine *e, const struct attach_view *view)
 
 static bool is_rdma_seen(const struct attach_record *r, const struct host *host)
 {
-	for (size_t i = 0; r->rdma_id.known && i < host->n_rdma; i++)
-		if (host->rdma[i].index == r->rdma_id.index)
-			return true;
-	return false;
+	return r->rdma_id.known && any_of(host->n_rdma, i, host->rdma[i].index == r->rdma_id.index);
 }
 
 /* A digest of the settings that an attach makes and the inventory shows. */

@@ -11,13 +11,13 @@ int engine_observe(struct attach_engine *, const struct attach_view *);
  * changed. */
 void observe_netdevs(struct attach_engine *);
 
-/* view.c: is the host visible? needed: something is attached or desired; only then missing parts
+/* Is the host visible? needed: something is attached or desired; only then missing parts
  * are reported. */
 bool engine_sees(struct attach_engine *, bool needed);
 
 /* namespaces.c: do the pods' namespaces exist? namespaces_check() sets attachment.life from what is
  * visible at once. namespaces_search() starts a worker that searches for namespaces that are not at
- * their paths, and for processes in those whose sandbox the runtime's list does not call ready
+ * their paths, and for processes in those whose sandbox the runtime does not list as ready
  * (attachment.use). */
 void namespaces_check(struct attach_engine *);
 void namespaces_search(struct attach_engine *);

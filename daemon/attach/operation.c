@@ -18,7 +18,7 @@
 
 /* The thread pool is shared with the inventory's scans and the sampler. */
 #define WORKING_MAX   4
-/* ADD: less than a container waits. DEL: a return has no deadline, but the device is busy
+/* ADD: shorter than a container's wait. DEL: a return has no deadline, but its device is in use
  * meanwhile. */
 #define IPAM_ADD_MS   15000
 #define IPAM_DEL_MS   5000
@@ -34,7 +34,7 @@ struct operation {
 	enum operation_kind kind;
 	enum operation_place place;
 	bool repair;
-	uint64_t due_ms; /* end of a pause */
+	uint64_t resume_ms; /* end of a pause */
 	struct ipam_call *ipam;
 	struct job worker;
 	bool is_stuck;			  /* not counted for WORKING_MAX */
@@ -46,7 +46,7 @@ struct operation {
 /* --- begin and end ---------------------------------------------------------------------------- */
 
 /* Collects the numbers that a new soft-RoCE device must not get. 0: done, or not needed. */
-static int know_numbers(struct operation *op)
+static int collect_numbers(struct operation *op)
 {
 	struct attach_job *job = &op->job;
 	int r = 0;
@@ -69,7 +69,7 @@ static struct operation *operation_alloc(struct attach_engine *e, struct attachm
 	op->kind = kind;
 	op->job = (struct attach_job){
 		.hw = e->hw, .record = a->record, .is_return = kind == OP_RETURN};
-	if (know_numbers(op) == 0)
+	if (collect_numbers(op) == 0)
 		return op;
 	free(op);
 	return NULL;
@@ -80,7 +80,7 @@ static bool operation_moves(const struct operation *op)
 	return op->kind == OP_ATTACH || op->kind == OP_RETURN;
 }
 
-static void tell_moving(const struct attach_engine *e, bool moving)
+static void notify_moving(const struct attach_engine *e, bool moving)
 {
 	if (e->hooks.moving && !e->closing)
 		e->hooks.moving(moving, e->hooks.arg);
@@ -92,7 +92,8 @@ static struct operation *operation_new(struct attach_engine *e, struct attachmen
 	struct operation *op = operation_alloc(e, a, kind);
 
 	if (!op) {
-		log_warn("attach", -ENOMEM, "%s has to wait", a->record.function);
+		log_warn("attach", -ENOMEM, "%s: cannot begin an operation, retrying",
+			 a->record.function);
 		a->retry_ms = engine_now(e) + ENGINE_MEMORY_MS;
 		engine_tick_at(e, a->retry_ms);
 		return NULL;
@@ -100,7 +101,7 @@ static struct operation *operation_new(struct attach_engine *e, struct attachmen
 	a->op = op;
 	e->all.changed = true;
 	if (operation_moves(op) && e->n_moving++ == 0)
-		tell_moving(e, true);
+		notify_moving(e, true);
 	return op;
 }
 
@@ -109,7 +110,7 @@ static void operation_free(struct operation *op)
 	if (op->kind == OP_CHECK && !op->is_stuck)
 		op->engine->n_checking--;
 	if (operation_moves(op) && --op->engine->n_moving == 0)
-		tell_moving(op->engine, false);
+		notify_moving(op->engine, false);
 	op->a->op = NULL;
 	op->a->step = NULL;
 	op->engine->all.changed = true;
@@ -225,8 +226,8 @@ static void begin_work(struct operation *op)
 	e->n_working++;
 }
 
-/* Starts queued operations while there are free workers. Starts none while the journal is made
- * again: until then only one thread may write to it. */
+/* Starts queued operations while there are free workers. Starts none while a worker recreates the
+ * journal: only that worker may write to it. */
 static void pump(struct attach_engine *e)
 {
 	if (e->remake && e->journal && !e->closing) {
@@ -238,7 +239,7 @@ static void pump(struct attach_engine *e)
 		begin_work(dequeue(e));
 }
 
-/* An operation whose step does not end keeps its thread, but does not block the others. */
+/* An operation whose step hangs keeps its thread, but does not block other operations. */
 static void on_slow(void *arg)
 {
 	struct operation *op = arg;
@@ -256,7 +257,7 @@ static void on_slow(void *arg)
 	pump(e);
 }
 
-/* begun: goes to the head of the queue. */
+/* Adds the operation to the queue: at the head if it was begun before, otherwise at the end. */
 static void enqueue(struct operation *op, bool begun)
 {
 	struct operation **at = &op->engine->queue;
@@ -299,13 +300,13 @@ static void pause_release(struct operation *op, uint64_t ms)
 	struct attach_engine *e = op->engine;
 
 	op->place = PLACE_PAUSE;
-	op->due_ms = engine_now(e) + ms;
+	op->resume_ms = engine_now(e) + ms;
 	op->next = e->paused;
 	e->paused = op;
-	engine_tick_at(e, op->due_ms);
+	engine_tick_at(e, op->resume_ms);
 }
 
-static void release_refused(struct operation *op, const struct err *err)
+static void on_release_failed(struct operation *op, const struct err *err)
 {
 	struct attachment *a = op->a;
 	char device[DEVICE_TEXT_SIZE];
@@ -328,7 +329,7 @@ static void on_released(const char *text, size_t len, const struct err *err, voi
 	op->ipam = NULL;
 	kill_point("back-ipam", "after");
 	if (err->code < 0) {
-		release_refused(op, err);
+		on_release_failed(op, err);
 		return;
 	}
 	op->a->ipam_asked = false;
@@ -353,7 +354,7 @@ static void release_address(struct operation *op)
 	op->place = PLACE_IPAM;
 	if (e->ops->ipam_start(&op->ipam, e->loop, IPAM_DEL, &op->job.record, NULL, &e->ipam_host,
 			       IPAM_DEL_MS, on_released, op, &err) < 0)
-		release_refused(op, &err);
+		on_release_failed(op, &err);
 }
 
 static void operation_on_address(const char *text, size_t len, const struct err *err, void *arg)
@@ -363,6 +364,8 @@ static void operation_on_address(const char *text, size_t len, const struct err 
 
 	op->ipam = NULL;
 	kill_point("attach-ipam", "after");
+	if (failure.code == -ENOENT) /* nothing has run, so no address has to be released */
+		op->a->ipam_asked = false;
 	if (failure.code == 0)
 		ipam_parse_result(&op->job.record, text, len, &failure);
 	operation_take_record(op); /* other requests for this address must see it */
@@ -376,7 +379,7 @@ static void operation_on_address(const char *text, size_t len, const struct err 
 		go_on(op, STEP_CONFIGURE);
 }
 
-static void ask_address(struct operation *op)
+static void request_address(struct operation *op)
 {
 	struct attach_engine *e = op->engine;
 	struct attachment *a = op->a;
@@ -421,7 +424,7 @@ static void attach_worked(struct operation *op)
 	} else if (op->job.next >= N_ATTACH_STEPS) {
 		operation_end(op, 0, &(struct err){0});
 	} else {
-		ask_address(op);
+		request_address(op);
 	}
 }
 
@@ -438,7 +441,8 @@ static void return_worked(struct operation *op)
 		operation_end(op, op->result, &op->job.err);
 }
 
-/* A return continues to its end, unless it needs a plugin. */
+/* Handles the end of a job while the engine closes. A return continues to its end, unless it needs
+ * a plugin; other operations end here. */
 static void worked_while_closing(struct operation *op)
 {
 	struct attach_engine *e = op->engine;
@@ -482,7 +486,7 @@ void operations_leave_journal(struct attach_engine *e)
 }
 
 /* Closes the journal if the engine has replaced it while the step was running. */
-static void give_up_journal(struct operation *op)
+static void abandon_journal(struct operation *op)
 {
 	struct journal *j = op->job.journal;
 
@@ -495,7 +499,7 @@ static void operation_on_worked(void *arg)
 	struct operation *op = arg;
 	struct attach_engine *e = op->engine;
 
-	give_up_journal(op);
+	abandon_journal(op);
 	if (op->is_stuck)
 		e->n_stuck--;
 	else
@@ -528,7 +532,7 @@ bool operation_attach(struct attach_engine *e, struct attachment *a)
 	if (!op)
 		return false;
 	a->why = NULL;
-	a->failure = a->trouble = (struct err){0};
+	a->failure = a->problem = (struct err){0};
 	a->ipam_asked = a->interrupted = false;
 	a->drift = 0;
 	a->renewal = RENEWAL_NONE;
@@ -546,7 +550,7 @@ static bool begin_return(struct attach_engine *e, struct attachment *a, const ch
 	if (!op)
 		return false;
 	op->job.next = (int)first;
-	op->job.may_replace = a->tries >= RETURN_PATIENCE;
+	op->job.may_replace = a->tries >= RETURN_TRIES_QUIET;
 	a->why = why;
 	a->interrupted = false;
 	a->ipam_tries = 0;
@@ -606,13 +610,13 @@ void operations_continue(struct attach_engine *e)
 	e->paused = NULL;
 	for (; op; op = next) {
 		next = op->next;
-		if (op->due_ms <= engine_now(e)) {
+		if (op->resume_ms <= engine_now(e)) {
 			release_address(op);
 			continue;
 		}
 		op->next = e->paused;
 		e->paused = op;
-		engine_tick_at(e, op->due_ms);
+		engine_tick_at(e, op->resume_ms);
 	}
 }
 

@@ -7,7 +7,7 @@
 
 enum operation_kind { OP_ATTACH, OP_RETURN, OP_CHECK, OP_ANNOUNCE };
 
-/* How an operation has ended. The attachment's record matches the device by then, except for the
+/* How an operation has ended. The attachment's record then matches the device, except for the
  * state, which the loop sets. */
 struct operation_end {
 	enum operation_kind kind;
@@ -31,10 +31,10 @@ bool operation_check(struct attach_engine *, struct attachment *, bool repair);
 bool operation_announce(struct attach_engine *, struct attachment *);
 /* Continues operations whose pause is over, and schedules a tick for the others. */
 void operations_continue(struct attach_engine *);
-/* Ends the operations that no worker runs; the others end themselves. Returns continue to their
- * end, unless they wait for a plugin: rocelet may not be started again. */
+/* Ends waiting operations at once, and running ones after their current job. Only returns continue
+ * to their end, unless they wait for a plugin: rocelet may not be started again. */
 void operations_close(struct attach_engine *);
-/* Lets the engine continue without its journal until another one is open. The old one is closed
+/* Lets the engine continue without its journal until another one is open. Closes the old journal
  * when no worker writes to it any more. */
 void operations_leave_journal(struct attach_engine *);
 /* Closes a journal that the engine has replaced, unless a worker still writes to it. */

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/* outcome.c - see outcome.h. */
 #include "outcome.h"
 
 #include <inttypes.h>
@@ -10,7 +9,7 @@
 #include "log.h"
 #include "numbers.h"
 
-/* A device that is being reset recovers by itself. */
+/* First pause before a return is retried: a device that is being reset recovers soon. */
 #define RETRY_FIRST_MS 100
 #define RETRY_LAST_MS  30000
 #define CHECK_MS       60000
@@ -38,7 +37,7 @@ static void stacked_text(const struct attachment *a, char *text, size_t size)
 {
 	text[0] = '\0';
 	if (a->renewal == RENEWAL_DIRTY)
-		snprintf(text, size, ", on a new netdev: stacked on the old one was %s", a->left);
+		snprintf(text, size, ", on a new netdev: %s was stacked on the old one", a->left);
 	else if (a->renewal != RENEWAL_NONE)
 		snprintf(text, size,
 			 ", on a new netdev: unknown whether an interface was stacked on the old "
@@ -72,7 +71,7 @@ static void attached(struct attach_engine *e, struct attachment *a)
 		     owner_text(&a->record.owner, owner), us / 1000, us / 100 % 10, renewed);
 }
 
-static bool is_journal(int code)
+static bool is_journal_error(int code)
 {
 	return code == -EROFS || code == -ENOSPC || code == -EDQUOT || code == -EIO;
 }
@@ -90,20 +89,20 @@ void outcome_failed(struct attach_engine *e, struct attachment *a, const char *s
 	err_wrap(&a->failure, "%s for %s, step %s", device_text(&a->record, device),
 		 owner_text(&a->record.owner, owner), step);
 	c->attach_failures++;
-	if (is_journal(err->code) && strcmp(step, attach_step_name(STEP_RECORD)) == 0)
+	if (is_journal_error(err->code) && strcmp(step, attach_step_name(STEP_RECORD)) == 0)
 		snprintf(c->journal_error, sizeof(c->journal_error), "%s", err->msg);
 	engine_event(e, EVENT_WARNING, "AttachFailed", &a->record, "%s", a->failure.msg);
 }
 
-/* Moves the attachment to state free. It is kept while it has a failure, because of which it is not
- * attached again at once. */
+/* Moves the attachment to state free. It is kept while it has a failure, which prevents an
+ * immediate new attach. */
 static void free_again(struct attach_engine *e, struct attachment *a)
 {
 	attachments_move(&e->all, a, ATTACH_FREE, engine_now(e));
 	a->retry_ms = NEVER;
 	a->tries = 0;
 	a->lost = a->ipam_asked = false;
-	a->trouble = (struct err){0};
+	a->problem = (struct err){0};
 	a->drift = 0;
 	if (!a->failure.code && attachment_is_idle(a))
 		attachments_drop(&e->all, a);
@@ -138,7 +137,7 @@ static void outcome_attach_ended(struct attach_engine *e, struct attachment *a,
 
 /* --- return ----------------------------------------------------------------------------------- */
 
-/* ", with a new netdev: ..." */
+/* Writes ", with a new netdev: ..." with the reason; "" if the netdev was kept. */
 static void renewal_text(const struct attachment *a, char *text, size_t size)
 {
 	text[0] = '\0';
@@ -176,11 +175,10 @@ static void returned(struct attach_engine *e, struct attachment *a)
 	c->renewals[a->renewal]++;
 	renewal_text(a, renewed, sizeof(renewed));
 	if (a->superseded)
-		engine_event(
-			e, EVENT_WARNING, "Returned", &a->record,
-			"the record of %s for %s is stale, another pod has the device: the device "
-			"stays there, and the record is removed",
-			device_text(&a->record, device), owner_text(&a->record.owner, owner));
+		engine_event(e, EVENT_WARNING, "Returned", &a->record,
+			     "the record of %s for %s is stale: another pod has the device, which "
+			     "stays there; the record is removed",
+			     device_text(&a->record, device), owner_text(&a->record.owner, owner));
 	else
 		engine_event(e, EVENT_NORMAL, "Returned", &a->record, "%s returned from %s: %s%s",
 			     device_text(&a->record, device), owner_text(&a->record.owner, owner),
@@ -188,10 +186,10 @@ static void returned(struct attach_engine *e, struct attachment *a)
 	free_again(e, a);
 }
 
-/* A device that was removed from the bus needs no cleaning. */
+/* True if the device was removed from the bus, so that it needs no cleaning. */
 static bool is_unplugged(const struct attach_engine *e, const struct attachment *a, int code)
 {
-	return err_is_gone(code) && e->inventory->generation > 0 &&
+	return err_is_not_found(code) && e->inventory->generation > 0 &&
 	       !host_function(&e->inventory->host, a->record.function);
 }
 
@@ -200,8 +198,8 @@ static bool is_unplugged(const struct attach_engine *e, const struct attachment 
 static bool outcome_is_news(const struct attachment *a, const struct err *err)
 {
 	if (err->code == -EAGAIN)
-		return a->tries == RETURN_PATIENCE;
-	return a->tries == 1 || strcmp(err->msg, a->trouble.msg) != 0;
+		return a->tries == RETURN_TRIES_QUIET;
+	return a->tries == 1 || strcmp(err->msg, a->problem.msg) != 0;
 }
 
 static void report_stuck(struct attach_engine *e, struct attachment *a, const struct err *err)
@@ -223,7 +221,7 @@ static void outcome_stuck(struct attach_engine *e, struct attachment *a, const s
 		return;
 	a->tries++;
 	report_stuck(e, a, err);
-	a->trouble = *err;
+	a->problem = *err;
 	attachments_move(&e->all, a, ATTACH_BAD, engine_now(e));
 	a->retry_ms = engine_now(e) + outcome_back_off(a->tries, RETRY_FIRST_MS, RETRY_LAST_MS);
 }
@@ -257,16 +255,16 @@ static void checked(struct attach_engine *e, struct attachment *a, const struct 
 
 	a->n_checks++;
 	a->check_ms = engine_now(e) + CHECK_MS;
-	a->trouble = (struct err){0};
+	a->problem = (struct err){0};
 	a->checked = how->result < 0 ? how->err : (struct err){0};
 	if (misplaced) {
 		report_drift(e, a, ATTACH_DRIFT_NAME, false);
 		a->drift |= ATTACH_DRIFT_NAME;
-		a->trouble = how->err;
-	} else if (how->result < 0 && !err_is_gone(how->result)) {
+		a->problem = how->err;
+	} else if (how->result < 0 && !err_is_not_found(how->result)) {
 		log_info("attach", 0, "%s cannot be compared with its plan: %s", a->record.function,
 			 how->err.msg);
-		a->trouble = how->err;
+		a->problem = how->err;
 	}
 	if (how->result == 0 && how->drift)
 		report_drift(e, a, how->drift, how->repaired);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/* reconcile.c - see reconcile.h. */
 #include "reconcile.h"
 
 #include <string.h>
@@ -57,8 +56,8 @@ static bool has_newer(const struct sandbox_list *l, const struct attach_owner *o
 	return false;
 }
 
-/* Does another pod of the same name run? The kubelet's list has no uids, so it may mean that
- * pod. */
+/* Does another pod of the same name run? The kubelet's list has no uids, so its entry may be for
+ * that pod. */
 static bool has_namesake(const struct sandbox_list *l, const struct attach_owner *o)
 {
 	for (size_t i = 0; i < l->n; i++) {
@@ -72,7 +71,7 @@ static bool has_namesake(const struct sandbox_list *l, const struct attach_owner
 }
 
 /* Does the kubelet's list have the device for this pod? */
-static bool is_vouched_for(const struct attach_record *r, const struct reconcile_input *in)
+static bool kubelet_confirms(const struct attach_record *r, const struct reconcile_input *in)
 {
 	const struct holders h = find_holders(r, in->held);
 
@@ -84,16 +83,16 @@ static const char *judge_missed(const struct attach_fact *f, const struct sandbo
 				const struct reconcile_input *in)
 {
 	const char *why = s ? "its sandbox has ended" : "its sandbox was removed";
-	const bool vouched = is_vouched_for(f->record, in);
+	const bool confirmed = kubelet_confirms(f->record, in);
 	/* A device that stays in the host has no namespace that could be empty. */
 	const bool unseen = f->record->plan.in_host && !s;
 
 	const enum netns_use use = unseen ? NETNS_USE_UNKNOWN : f->use;
 
 	if (use == NETNS_EMPTY)
-		return s || !vouched ? why : NULL;
-	return !vouched && in->held->source != POD_SOURCE_NONE &&
-			       f->missed_ms >= reconcile_patience_ms(use)
+		return s || !confirmed ? why : NULL;
+	return !confirmed && in->held->source != POD_SOURCE_NONE &&
+			       f->missed_ms >= reconcile_grace_ms(use)
 		       ? why
 		       : NULL;
 }
@@ -119,10 +118,10 @@ static const char *judge_native(const struct attach_fact *f, const struct reconc
 	return s && s->ready ? NULL : judge_missed(f, s, in);
 }
 
-/* The kubelet's list is known and could have the device for the pod, but does not. */
+/* True if the kubelet's list is known and could have the device for the pod, but does not. */
 static bool is_disowned(const struct attach_record *r, const struct reconcile_input *in)
 {
-	return r->resource[0] && in->held->source != POD_SOURCE_NONE && !is_vouched_for(r, in);
+	return r->resource[0] && in->held->source != POD_SOURCE_NONE && !kubelet_confirms(r, in);
 }
 
 static const char *judge_cni(const struct attach_fact *f, const struct reconcile_input *in)
@@ -146,14 +145,14 @@ bool reconcile_is_contradicted(const struct attach_fact *f, const struct reconci
 	const struct attach_record *r = f->record;
 	const struct sandbox *s = sandbox_find(in->sandboxes, r->owner.sandbox);
 
-	if (r->owner.door == DOOR_ADMIN || r->state != ATTACH_IN_POD || f->netns_gone ||
+	if (r->owner.door == DOOR_ADMIN || r->state != ATTACH_IN_POD || f->netns_ended ||
 	    !in->sandboxes->known || (s && s->ready) || has_newer(in->sandboxes, &r->owner, s))
 		return false;
 	/* The runtime does not list a sandbox that is still being created. */
 	if (r->owner.door == DOOR_CNI &&
 	    (!r->owner.pod[0] || (!f->was_ready && f->missed_ms < RECONCILE_MADE_MS)))
 		return false;
-	return f->use == NETNS_IN_USE || (!s && is_vouched_for(r, in));
+	return f->use == NETNS_IN_USE || (!s && kubelet_confirms(r, in));
 }
 
 const char *reconcile_attachment(const struct attach_fact *f, const struct reconcile_input *in)
@@ -164,10 +163,10 @@ const char *reconcile_attachment(const struct attach_fact *f, const struct recon
 		return "rocelet was stopped during the operation";
 	if (state != ATTACH_ATTACHING && state != ATTACH_IN_POD)
 		return NULL;
-	if (f->netns_gone)
+	if (f->netns_ended)
 		return "its namespace was removed";
-	/* The kernel moves the netdev to the host when the namespace ends, and we see that before
-	 * the runtime reports the end of the sandbox. */
+	/* When the namespace ends, the kernel moves the netdev to the host. We see that before the
+	 * runtime reports the end of the sandbox. */
 	if (state == ATTACH_IN_POD && f->in_host)
 		return f->netns_there ? "it was moved out of its pod"
 				      : "its netdev is in the host again";

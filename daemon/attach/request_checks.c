@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* request_checks.c - see request_checks.h. */
 #include "request_checks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "attach_events.h"
-#include "default_route.h"
+#include "host_index.h"
+#include "search.h"
 
 int request_check_held(const struct attach_view *view, const char *function, struct err *err)
 {
@@ -26,24 +26,22 @@ int request_check_held(const struct attach_view *view, const char *function, str
 	return 0;
 }
 
-/* --- of the CNI door -------------------------------------------------------------------------- */
+/* --- requests of CNI plugins ------------------------------------------------------------------ */
 
 bool request_may_wait(const struct attachment *a, const struct attach_record *request)
 {
 	const bool leaves = a->record.state == ATTACH_RETURNING || a->why || a->life == NETNS_DEAD;
 
-	return request->owner.door == DOOR_CNI && leaves && !attachment_is_in_trouble(a);
+	return request->owner.door == DOOR_CNI && leaves && !attachment_has_problem(a);
 }
 
 static bool request_offers(const struct pool_view *p, const char *function)
 {
-	for (size_t i = 0; i < p->n_members; i++)
-		if (strcmp(p->members[i], function) == 0)
-			return true;
-	return false;
+	return any_of(p->n_members, i, strcmp(p->members[i], function) == 0);
 }
 
-/* d: the n containers that hold it as a device of this resource. */
+/* Checks that the kubelet has granted the device to the request's pod. d: the n containers to which
+ * it is allocated. */
 static int check_holders(const struct attach_record *r, const struct pod_device *d, size_t n,
 			 struct err *err)
 {
@@ -68,8 +66,7 @@ static int check_holders(const struct attach_record *r, const struct pod_device 
 		       r->function);
 }
 
-/* A pod without a grant would take a device that the kubelet may grant to another pod at any time.
- */
+/* Rejects a pod without a grant: the kubelet may grant the device to another pod at any time. */
 static int check_offered(const struct attach_view *view, const struct attach_record *r,
 			 const char *resource, struct err *err)
 {
@@ -134,7 +131,7 @@ int request_check_cni(const struct attach_engine *e, const struct attach_view *v
 	return error;
 }
 
-/* --- of both ---------------------------------------------------------------------------------- */
+/* --- all requests ----------------------------------------------------------------------------- */
 
 static int check_stacked(const struct attach_engine *e, const char *function, struct err *err)
 {
@@ -153,10 +150,7 @@ static int check_stacked(const struct attach_engine *e, const char *function, st
 
 static bool has_member(const struct pool_view *p, const struct offer *o, const char *function)
 {
-	for (size_t i = 0; i < o->n_members; i++)
-		if (strcmp(p->members[o->first_member + i], function) == 0)
-			return true;
-	return false;
+	return any_of(o->n_members, i, strcmp(p->members[o->first_member + i], function) == 0);
 }
 
 /* Is a slot of the shared function allocated? */
@@ -176,7 +170,7 @@ static int check_slots(const struct attach_view *view, const char *function, str
 	return 0;
 }
 
-/* The node would lose its network connection. */
+/* Rejects a function that carries the default route: the node would lose its network connection. */
 static int check_routes(const struct host *host, const char *function, struct err *err)
 {
 	const struct netdev **routes = NULL;

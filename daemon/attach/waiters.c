@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/* waiters.c - see waiters.h. */
 #include "waiters.h"
 
 #include <string.h>

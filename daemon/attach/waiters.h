@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* waiters.h - requests that wait for the engine: of containers before their start, and of admins.
- * Each is answered once, in the engine's tick, or removed by its caller. */
+/* waiters.h - requests of containers and admins that wait for the engine. Each is answered once, in
+ * the engine's tick, or removed by its caller. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,15 +11,15 @@
 struct attach_view;
 struct waiter;
 
-/* True: there is an answer, in *err (code 0: success). False: *err is what the request waits for.
- * view NULL: not known yet. */
-typedef bool waiter_look_fn(struct waiter *, const struct attach_view *, struct err *err);
+/* Returns true if there is an answer, in *err (code 0: success). Otherwise *err describes what the
+ * request waits for. view NULL: not known yet. */
+typedef bool waiter_poll_fn(struct waiter *, const struct attach_view *, struct err *err);
 /* Delivers the answer and frees the object that contains the waiter. May add and remove waiters. */
 typedef void waiter_answer_fn(struct waiter *, const struct err *);
 
 struct waiter {
 	struct waiter *next;
-	waiter_look_fn *look;
+	waiter_poll_fn *look;
 	waiter_answer_fn *answer;
 	uint64_t since_ms, deadline_ms; /* NEVER = none */
 };

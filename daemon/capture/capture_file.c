@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* capture_file.c - see capture_file.h: pcap, then pcapng. Pure. */
+/* capture_file.c - see capture_file.h. First pcap, then pcapng. */
 #include "capture_file.h"
 
 #include <endian.h>
@@ -14,14 +14,14 @@
 #define MAGIC_NANO  0xa1b23c4d
 #define MAGIC_MODIFIED                                                                             \
 	0xa1b2cd34 /* "Kuznetzov's": microseconds, with 8 more bytes of record header */
-#define MAGIC_SECTION 0x0a0d0d0a /* a palindrome, the same in both byte orders */
+#define MAGIC_SECTION 0x0a0d0d0a /* the same in both byte orders */
 
-/* The upper bits of a link type word: is there an FCS, and its length in 16-bit words. */
+/* The upper bits of a link type word: whether there is an FCS, and its length in 16-bit words. */
 #define FCS_PRESENT  0x04000000u
 #define FCS_WORDS(w) ((w) >> 28)
 #define LINK_OF(w)   ((w)&0x0000ffffu)
 
-/* The bytes that are left. */
+/* The remaining bytes. */
 struct capture_cursor {
 	const uint8_t *at;
 	size_t n;
@@ -60,7 +60,7 @@ static uint64_t capture_time(const struct capture_interface *i, uint64_t units)
 	return ns + (uint64_t)i->offset_s * 1000000000;
 }
 
-/* Makes a packet of interface i from the lengths in the file and the bytes. Removes the FCS. */
+/* Returns a packet of interface i with the lengths in the file and the bytes, without the FCS. */
 static struct capture_packet capture_packet(struct capture *c, const struct capture_interface *i,
 					    uint32_t captured, uint32_t length,
 					    const uint8_t *bytes)
@@ -115,7 +115,7 @@ static int pcap_next(struct capture *c, struct capture_cursor *in, struct captur
 	if (captured > CAPTURE_PACKET_MAX)
 		return err_set(e, -EBADMSG,
 			       "at byte %" PRIu64 ": a packet of %" PRIu32
-			       " bytes, which cannot be",
+			       " bytes, which is impossible",
 			       c->offset, captured);
 	if (in->n - c->record_header < captured)
 		return 0;
@@ -129,10 +129,10 @@ static int pcap_next(struct capture *c, struct capture_cursor *in, struct captur
 
 /* --- pcapng ----------------------------------------------------------------------------------- */
 
-/* The block's header has its type and length. A packet is returned and the rest of its block
- * skipped; an interface is stored; a section clears the interfaces; other blocks are skipped. The
- * length is repeated at the block's end. Can fail by: contradictory lengths, packets of undescribed
- * interfaces. */
+/* The block's header has its type and length. A packet block returns its packet, an interface block
+ * is stored, and a section header clears the interfaces; other blocks are skipped. The length is
+ * repeated at the block's end. Failures: contradictory lengths, packets of undescribed interfaces.
+ */
 
 enum {
 	BLOCK_INTERFACE = 1,
@@ -152,29 +152,29 @@ enum { OPTION_END, OPTION_TIME_RESOLUTION = 9, OPTION_FCS = 13, OPTION_TIME_OFFS
 #define PACKET_HEAD	   28
 #define SIMPLE_PACKET_HEAD 12
 #define BYTE_ORDER_MAGIC   0x1a2b3c4d
-/* Longer interface blocks are rejected: valid options never need that much. */
+/* Longer interface blocks are rejected: valid options never need as many bytes. */
 #define INTERFACE_MAX	   CAPTURE_PACKET_MAX
 
 struct block {
 	uint32_t type, length;
 };
 
-static int block_wrong(const struct capture *c, struct err *e, const char *what, uint32_t number)
+static int block_error(const struct capture *c, struct err *e, const char *what, uint32_t number)
 {
 	return err_set(e, -EBADMSG, "at byte %" PRIu64 ": %s (%" PRIu32 ")", c->record, what,
 		       number);
 }
 
-/* Consumes the bytes used; skips the rest of the block, up to the repeated length. */
-static void leave_rest(struct capture *c, struct capture_cursor *in, const struct block *b,
-		       size_t used)
+/* Consumes the bytes used, and skips the rest of the block up to the repeated length. */
+static void skip_rest(struct capture *c, struct capture_cursor *in, const struct block *b,
+		      size_t used)
 {
 	capture_advance(c, in, used);
 	c->skip = b->length - 4 - used;
 	c->trailer = b->length;
 }
 
-/* 1: the block has ended. */
+/* Skips the rest of the current block. 1: the block has ended; 0: needs more bytes. */
 static int end_block(struct capture *c, struct capture_cursor *in, struct err *e)
 {
 	size_t n = in->n < c->skip ? in->n : (size_t)c->skip;
@@ -186,7 +186,7 @@ static int end_block(struct capture *c, struct capture_cursor *in, struct err *e
 	if (c->skip > 0 || in->n < 4)
 		return 0;
 	if (capture_u32(c, in->at) != c->trailer)
-		return block_wrong(c, e, "the two lengths of a block differ", c->trailer);
+		return block_error(c, e, "the two lengths of a block differ", c->trailer);
 	capture_advance(c, in, 4);
 	c->trailer = 0;
 	return 1;
@@ -203,16 +203,16 @@ static int block_section(struct capture *c, struct capture_cursor *in, struct bl
 	if (capture_u32(c, in->at + 8) != BYTE_ORDER_MAGIC)
 		c->big_endian = true;
 	if (capture_u32(c, in->at + 8) != BYTE_ORDER_MAGIC)
-		return block_wrong(c, e, "a section without a valid byte order",
+		return block_error(c, e, "a section without a valid byte-order mark",
 				   capture_u32(c, in->at + 8));
 	b->length = capture_u32(c, in->at + 4);
 	if (b->length < SECTION_MIN || b->length % 4)
-		return block_wrong(c, e, "invalid length of a section", b->length);
+		return block_error(c, e, "invalid length of a section", b->length);
 	if (capture_u16(c, in->at + 12) != 1)
-		return block_wrong(c, e, "unsupported version of pcapng",
+		return block_error(c, e, "unsupported version of pcapng",
 				   capture_u16(c, in->at + 12));
 	c->n_interfaces = 0;
-	leave_rest(c, in, b, SECTION_HEAD);
+	skip_rest(c, in, b, SECTION_HEAD);
 	return 1;
 }
 
@@ -225,7 +225,7 @@ static uint64_t power_of_10(unsigned n)
 	return v;
 }
 
-/* The highest bit selects the base of the negative power: 2 or 10. */
+/* Parses a time resolution: the highest bit selects the base of the negative power, 2 or 10. */
 static int set_resolution(struct capture_interface *i, uint8_t resolution)
 {
 	unsigned n = resolution & 0x7f;
@@ -244,13 +244,13 @@ static int set_resolution(struct capture_interface *i, uint8_t resolution)
 	return 0;
 }
 
-static int take_option(const struct capture *c, struct capture_interface *i, unsigned option,
+static int read_option(const struct capture *c, struct capture_interface *i, unsigned option,
 		       const uint8_t *value, unsigned n, struct err *e)
 {
 	uint64_t first, second;
 
 	if (option == OPTION_TIME_RESOLUTION && n == 1 && set_resolution(i, value[0]) < 0)
-		return block_wrong(c, e, "unsupported resolution of time", value[0]);
+		return block_error(c, e, "unsupported time resolution", value[0]);
 	if (option == OPTION_FCS && n == 1)
 		i->fcs = value[0] > 8 ? value[0] / 8 : value[0]; /* some writers use bits */
 	if (option == OPTION_TIME_OFFSET && n == 8) {
@@ -261,7 +261,7 @@ static int take_option(const struct capture *c, struct capture_interface *i, uns
 	return 0;
 }
 
-static int take_options(const struct capture *c, struct capture_interface *i, const uint8_t *at,
+static int read_options(const struct capture *c, struct capture_interface *i, const uint8_t *at,
 			size_t n, struct err *e)
 {
 	while (n >= 4) {
@@ -272,9 +272,9 @@ static int take_options(const struct capture *c, struct capture_interface *i, co
 		if (option == OPTION_END)
 			break;
 		if (whole > n)
-			return block_wrong(c, e, "an interface's option is longer than its block",
+			return block_error(c, e, "an interface's option is longer than its block",
 					   len);
-		r = take_option(c, i, option, at + 4, len, e);
+		r = read_option(c, i, option, at + 4, len, e);
 		if (r < 0)
 			return r;
 		at += whole;
@@ -290,18 +290,18 @@ static int block_interface(struct capture *c, struct capture_cursor *in, const s
 	int r;
 
 	if (b->length < INTERFACE_MIN || b->length > INTERFACE_MAX)
-		return block_wrong(c, e, "invalid length of an interface block", b->length);
+		return block_error(c, e, "invalid length of an interface block", b->length);
 	if (c->n_interfaces == CAPTURE_INTERFACES_MAX)
-		return block_wrong(c, e, "too many interfaces", CAPTURE_INTERFACES_MAX);
+		return block_error(c, e, "too many interfaces", CAPTURE_INTERFACES_MAX);
 	if (in->n < b->length)
 		return 0;
 	i.link = capture_u16(c, in->at + 8);
 	i.snaplen = capture_u32(c, in->at + 12);
-	r = take_options(c, &i, in->at + INTERFACE_HEAD, b->length - INTERFACE_MIN, e);
+	r = read_options(c, &i, in->at + INTERFACE_HEAD, b->length - INTERFACE_MIN, e);
 	if (r < 0)
 		return r;
 	c->interfaces[c->n_interfaces++] = i;
-	leave_rest(c, in, b, b->length - 4);
+	skip_rest(c, in, b, b->length - 4);
 	return 1;
 }
 
@@ -312,9 +312,9 @@ static int check_captured(const struct capture *c, const struct block *b, uint32
 			  uint32_t captured, struct err *e)
 {
 	if (captured > CAPTURE_PACKET_MAX)
-		return block_wrong(c, e, "a packet exceeds the maximum length", captured);
+		return block_error(c, e, "a packet exceeds the maximum length", captured);
 	if (b->length < head + 4 || b->length - head - 4 < captured)
-		return block_wrong(c, e, "a packet is longer than its block", captured);
+		return block_error(c, e, "a packet is longer than its block", captured);
 	return 0;
 }
 
@@ -328,12 +328,12 @@ static int block_packet(struct capture *c, struct capture_cursor *in, const stru
 	int r;
 
 	if (b->length < PACKET_HEAD + 4)
-		return block_wrong(c, e, "a packet block is too short", b->length);
+		return block_error(c, e, "a packet block is too short", b->length);
 	if (in->n < PACKET_HEAD)
 		return 0;
 	number = b->type == BLOCK_PACKET ? capture_u16(c, at + 8) : capture_u32(c, at + 8);
 	if (number >= c->n_interfaces)
-		return block_wrong(c, e, "a packet of an unknown interface", number);
+		return block_error(c, e, "a packet of an unknown interface", number);
 	captured = capture_u32(c, at + 20);
 	r = check_captured(c, b, PACKET_HEAD, captured, e);
 	if (r < 0 || in->n - PACKET_HEAD < captured)
@@ -343,12 +343,12 @@ static int block_packet(struct capture *c, struct capture_cursor *in, const stru
 	ret->time_ns = capture_time(&c->interfaces[number], (uint64_t)capture_u32(c, at + 12)
 									    << 32 |
 								    capture_u32(c, at + 16));
-	leave_rest(c, in, b, PACKET_HEAD + captured);
+	skip_rest(c, in, b, PACKET_HEAD + captured);
 	return 2;
 }
 
-/* Parses a simple packet block: always of the first interface, without a time; the captured length
- * is derived from the others. */
+/* Parses a simple packet block: it is of the first interface and has no time; the captured length
+ * is derived from the other lengths. */
 static int block_simple_packet(struct capture *c, struct capture_cursor *in, const struct block *b,
 			       struct capture_packet *ret, struct err *e)
 {
@@ -357,9 +357,9 @@ static int block_simple_packet(struct capture *c, struct capture_cursor *in, con
 	int r;
 
 	if (b->length < SIMPLE_PACKET_HEAD + 4)
-		return block_wrong(c, e, "a packet block is too short", b->length);
+		return block_error(c, e, "a packet block is too short", b->length);
 	if (c->n_interfaces == 0)
-		return block_wrong(c, e, "a packet of an unknown interface", 0);
+		return block_error(c, e, "a packet of an unknown interface", 0);
 	if (in->n < SIMPLE_PACKET_HEAD)
 		return 0;
 	captured = length = capture_u32(c, in->at + 8);
@@ -369,11 +369,11 @@ static int block_simple_packet(struct capture *c, struct capture_cursor *in, con
 	if (r < 0 || in->n - SIMPLE_PACKET_HEAD < captured)
 		return r;
 	*ret = capture_packet(c, i, captured, length, in->at + SIMPLE_PACKET_HEAD);
-	leave_rest(c, in, b, SIMPLE_PACKET_HEAD + captured);
+	skip_rest(c, in, b, SIMPLE_PACKET_HEAD + captured);
 	return 2;
 }
 
-/* 2: *ret is a packet. 1: another block. 0: needs more bytes. */
+/* Parses the start of a block. 2: *ret is a packet. 1: another block. 0: needs more bytes. */
 static int begin_block(struct capture *c, struct capture_cursor *in, struct capture_packet *ret,
 		       struct err *e)
 {
@@ -387,14 +387,14 @@ static int begin_block(struct capture *c, struct capture_cursor *in, struct capt
 	if (b.type == BLOCK_SECTION)
 		return block_section(c, in, &b, e);
 	if (b.length < BLOCK_MIN || b.length % 4)
-		return block_wrong(c, e, "invalid length of a block", b.length);
+		return block_error(c, e, "invalid length of a block", b.length);
 	if (b.type == BLOCK_INTERFACE)
 		return block_interface(c, in, &b, e);
 	if (b.type == BLOCK_PACKET || b.type == BLOCK_ENHANCED_PACKET)
 		return block_packet(c, in, &b, ret, e);
 	if (b.type == BLOCK_SIMPLE_PACKET)
 		return block_simple_packet(c, in, &b, ret, e);
-	leave_rest(c, in, &b, 8);
+	skip_rest(c, in, &b, 8);
 	return 1;
 }
 

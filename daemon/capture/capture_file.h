@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* capture_file.h - a streaming parser of capture files. Pure: bytes in, packets out; never needs
- * more than CAPTURE_WINDOW bytes at once, however long the file is.
+/* capture_file.h - parses capture files as a stream. Pure; never needs more than CAPTURE_WINDOW
+ * bytes at once, however long the file is.
  *
  * Supports pcap with micro- and nanoseconds and with the longer record header of old kernels, and
  * pcapng with any number of sections and interfaces, each in both byte orders. Ignores the maximum
@@ -18,7 +18,8 @@
 
 /* Maximum length of a packet: libpcap's MAXIMUM_SNAPLEN, which no writer exceeds. */
 #define CAPTURE_PACKET_MAX     262144
-/* Enough bytes for any step: the longest packet and what precedes it in a block. */
+/* Number of bytes that is sufficient for any step: the longest packet and the part of a block
+ * before it. */
 #define CAPTURE_WINDOW	       (CAPTURE_PACKET_MAX + 64)
 #define CAPTURE_INTERFACES_MAX 4096
 
@@ -49,7 +50,7 @@ struct capture_interface {
 	int64_t offset_s;		  /* seconds added to each time */
 };
 
-/* Zeroed: nothing read yet. Owns nothing. */
+/* The state of the parser. Zero-initialised: nothing read yet. Owns nothing. */
 struct capture {
 	enum { CAPTURE_UNKNOWN, CAPTURE_PCAP, CAPTURE_PCAPNG } format;
 	bool big_endian;
@@ -64,11 +65,11 @@ struct capture {
 	struct capture_interface interfaces[CAPTURE_INTERFACES_MAX];
 };
 
-/* *ret_used: the number of bytes consumed; the caller passes the rest again, in front of the
- * following ones. 1: *ret is the next packet. 0: needs more bytes. -EBADMSG: malformed, with a
- * message that has the offset; the rest cannot be parsed. */
+/* Parses the next packet. *ret_used: the number of bytes consumed; the caller passes the rest
+ * again, followed by further bytes. 1: *ret is the next packet. 0: needs more bytes. -EBADMSG:
+ * malformed, with a message that has the offset; the rest cannot be parsed. */
 int capture_next(struct capture *, const uint8_t *bytes, size_t n, size_t *ret_used,
 		 struct capture_packet *ret, struct err *);
-/* Call at the end of the file with n bytes left. 0, or -ENODATA with a message: where it was
- * truncated, or that it is empty. */
+/* Checks whether the file is complete. Call at its end with the number of bytes left. -ENODATA with
+ * a message: it is truncated or empty. */
 int capture_end(const struct capture *, size_t n, struct err *);

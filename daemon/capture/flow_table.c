@@ -5,8 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Hashes two addresses (`addresses`, 32 bytes) and a number, spreading keys that differ in few
- * bits. Intentional collisions only evict flows of the sender that makes them. */
+#include "search.h"
+
+/* Hashes two addresses (`addresses`, 32 bytes) and a number, so that keys that differ in few bits
+ * have different hashes. A sender that causes collisions intentionally evicts only its own flows.
+ */
 static uint64_t address_hash(const void *addresses, uint32_t number)
 {
 	uint64_t h = number, words[4];
@@ -46,10 +49,7 @@ static bool same_key(const struct roce_flow_key *a, const struct roce_flow_key *
 static struct flow_entry *flow_table_find_in(struct flow_entry *set,
 					     const struct roce_flow_key *key)
 {
-	for (size_t i = 0; i < FLOW_WAYS; i++)
-		if (set[i].used && same_key(&set[i].key, key))
-			return &set[i];
-	return NULL;
+	return find_first(set, FLOW_WAYS, i, set[i].used && same_key(&set[i].key, key));
 }
 
 struct roce_flow *flow_table_find(struct flow_table *t, const struct roce_flow_key *key)
@@ -136,8 +136,8 @@ void pending_table_done(struct pending_table *t)
 	t->entries = NULL;
 }
 
-static struct pending_entry *flow_table_place_of(const struct pending_table *t,
-						 const struct roce_pending_key *key)
+static struct pending_entry *pending_entry_of(const struct pending_table *t,
+					      const struct roce_pending_key *key)
 {
 	return &t->entries[address_hash(key, key->psn) % PENDING_TABLE_SIZE];
 }
@@ -145,13 +145,13 @@ static struct pending_entry *flow_table_place_of(const struct pending_table *t,
 void pending_table_put(struct pending_table *t, const struct roce_pending_key *key,
 		       const struct roce_pending *value)
 {
-	*flow_table_place_of(t, key) = (struct pending_entry){*key, *value};
+	*pending_entry_of(t, key) = (struct pending_entry){*key, *value};
 }
 
 bool pending_table_take(struct pending_table *t, const struct roce_pending_key *key,
 			struct roce_pending *ret)
 {
-	struct pending_entry *e = flow_table_place_of(t, key);
+	struct pending_entry *e = pending_entry_of(t, key);
 
 	if (e->value.sent_ns == 0 || e->key.psn != key->psn ||
 	    memcmp(&e->key, key, 2 * sizeof(key->requester)) != 0)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frame.h"
 
+#include <arpa/inet.h>
 #include <endian.h>
 #include <stdint.h>
 #include <string.h>
@@ -8,12 +9,72 @@
 
 #include "cleanup.h"
 
+const char *roce_transport_name(unsigned transport)
+{
+	static const char *const names[N_ROCE_TRANSPORTS] = {
+		[ROCE_RC] = "rc", [ROCE_UC] = "uc",   [ROCE_RD] = "rd", [ROCE_UD] = "ud",
+		[4] = "cnp",	  [ROCE_XRC] = "xrc", [6] = "6",	[7] = "7",
+	};
+
+	return names[transport % N_ROCE_TRANSPORTS];
+}
+
+const char *roce_op_name(enum roce_op op)
+{
+	static const char *const names[N_ROCE_OPS] = {
+		[ROCE_SEND] = "send",
+		[ROCE_WRITE] = "write",
+		[ROCE_READ_REQUEST] = "readRequest",
+		[ROCE_READ_RESPONSE] = "readResponse",
+		[ROCE_ACK] = "ack",
+		[ROCE_ATOMIC] = "atomic",
+		[ROCE_ATOMIC_ACK] = "atomicAck",
+		[ROCE_OP_OTHER] = "other",
+	};
+
+	return names[op];
+}
+
+const char *roce_syndrome_name(enum roce_syndrome syndrome)
+{
+	static const char *const names[N_ROCE_SYNDROMES] = {
+		[ROCE_SYN_ACK] = "ack",
+		[ROCE_SYN_RNR] = "rnrNak",
+		[ROCE_SYN_SEQUENCE] = "sequenceNak",
+		[ROCE_SYN_INVALID_REQUEST] = "invalidRequestNak",
+		[ROCE_SYN_REMOTE_ACCESS] = "remoteAccessNak",
+		[ROCE_SYN_REMOTE_OPERATION] = "remoteOperationNak",
+		[ROCE_SYN_INVALID_RD] = "invalidRdNak",
+		[ROCE_SYN_OTHER] = "other",
+	};
+
+	return names[syndrome];
+}
+
+const char *roce_ecn_name(unsigned ecn)
+{
+	static const char *const names[] = {"notEct", "ect1", "ect0", "ce"};
+
+	return names[ecn & 3];
+}
+
+void roce_address_text(const uint8_t address[16], char ret[INET6_ADDRSTRLEN])
+{
+	static const uint8_t ip4[12] = {[10] = 0xff, [11] = 0xff};
+	bool is_ip4 = memcmp(address, ip4, sizeof(ip4)) == 0;
+
+	if (!inet_ntop(is_ip4 ? AF_INET : AF_INET6, is_ip4 ? address + 12 : address, ret,
+		       INET6_ADDRSTRLEN))
+		ret[0] = '\0';
+}
+
 #define COOKED	0x10 /* bytes; the EtherType is the last two */
 #define COOKED2 0x14 /* bytes; the EtherType is the first two */
 
-/* Makes a frame from byte n on; type: the EtherType of these bytes, or 0 if they start with an
- * Ethernet header. */
-static bool from(struct roce_frame *f, const struct capture_packet *p, uint32_t n, uint32_t type)
+/* Returns the frame that starts at byte n; type: the EtherType of these bytes, or 0 if they start
+ * with an Ethernet header. */
+static bool frame_at(struct roce_frame *f, const struct capture_packet *p, uint32_t n,
+		     uint32_t type)
 {
 	*f = (struct roce_frame){.start = p->bytes + n,
 				 .end = p->bytes + p->captured,
@@ -22,9 +83,9 @@ static bool from(struct roce_frame *f, const struct capture_packet *p, uint32_t 
 	return true;
 }
 
-/* VLAN tags may follow a cooked header, like an Ethernet header. */
-static bool behind_tags(struct roce_frame *f, const struct capture_packet *p, uint32_t n,
-			uint32_t type)
+/* Returns the frame after VLAN tags, which may follow a cooked header like an Ethernet header. */
+static bool frame_after_tags(struct roce_frame *f, const struct capture_packet *p, uint32_t n,
+			     uint32_t type)
 {
 	for (int i = 0; roce_is_vlan(type) && i < ROCE_VLANS_MAX; i++) {
 		if (p->captured < n + 4)
@@ -32,12 +93,12 @@ static bool behind_tags(struct roce_frame *f, const struct capture_packet *p, ui
 		type = roce_u16(p->bytes + n + 2);
 		n += 4;
 	}
-	return type != 0 && from(f, p, n, type);
+	return type != 0 && frame_at(f, p, n, type);
 }
 
-static bool of_ip(struct roce_frame *f, const struct capture_packet *p)
+static bool ip_frame(struct roce_frame *f, const struct capture_packet *p)
 {
-	return from(f, p, 0, p->bytes[0] >> 4 == 6 ? ROCE_TYPE_IP6 : ROCE_TYPE_IP4);
+	return frame_at(f, p, 0, p->bytes[0] >> 4 == 6 ? ROCE_TYPE_IP6 : ROCE_TYPE_IP4);
 }
 
 bool link_is_known(uint32_t link)
@@ -94,19 +155,20 @@ bool frame_of(struct roce_frame *ret, uint32_t *ret_bytes, const struct capture_
 	switch (p->link) {
 	case LINKTYPE_ETHERNET:
 		*ret_bytes = p->length;
-		return p->captured >= ethernet && from(ret, p, 0, 0);
+		return p->captured >= ethernet && frame_at(ret, p, 0, 0);
 	case LINKTYPE_SLL:
 		*ret_bytes = p->length - COOKED + ethernet;
 		return p->captured >= COOKED &&
-		       behind_tags(ret, p, COOKED, roce_u16(p->bytes + COOKED - 2));
+		       frame_after_tags(ret, p, COOKED, roce_u16(p->bytes + COOKED - 2));
 	case LINKTYPE_SLL2:
 		*ret_bytes = p->length - COOKED2 + ethernet;
-		return p->captured >= COOKED2 && behind_tags(ret, p, COOKED2, roce_u16(p->bytes));
+		return p->captured >= COOKED2 &&
+		       frame_after_tags(ret, p, COOKED2, roce_u16(p->bytes));
 	case LINKTYPE_RAW:
 	case LINKTYPE_IPV4:
 	case LINKTYPE_IPV6:
 		*ret_bytes = p->length + ethernet;
-		return p->captured > 0 && of_ip(ret, p);
+		return p->captured > 0 && ip_frame(ret, p);
 	}
 	return false;
 }
@@ -115,7 +177,6 @@ bool frame_of(struct roce_frame *ret, uint32_t *ret_bytes, const struct capture_
 
 #define LINK_ONES 8
 
-/* A GRH has the same fields as an IPv6 header. */
 static size_t header_size(const struct roce_packet *p)
 {
 	size_t ip = p->ip == 4 ? ROCE_IP4_SIZE : ROCE_IP6_SIZE;
@@ -123,6 +184,7 @@ static size_t header_size(const struct roce_packet *p)
 	return ip + (p->version == 1 ? 0 : ROCE_UDP_SIZE) + ROCE_BTH_SIZE;
 }
 
+/* Sets the fields that routers change to ones. A GRH has the same fields as an IPv6 header. */
 static void set_ones(uint8_t *at, const struct roce_packet *p, size_t headers)
 {
 	uint8_t *bth = at + headers - ROCE_BTH_SIZE;
@@ -157,11 +219,11 @@ enum icrc_verdict icrc_check(const struct roce_frame *f, const struct roce_packe
 {
 	const uint8_t *start = f->start, *at = start + p->network_offset;
 	size_t headers = header_size(p), n = p->icrc_offset - p->network_offset;
-	uint32_t said;
+	uint32_t received;
 
 	if (p->bth_offset + ROCE_BTH_SIZE - p->network_offset != headers ||
 	    p->icrc_offset + ROCE_ICRC_SIZE > (size_t)((const uint8_t *)f->end - start))
 		return ICRC_UNVERIFIABLE;
-	memcpy(&said, at + n, sizeof(said));
-	return le32toh(said) == icrc_of(at, p, headers, n) ? ICRC_GOOD : ICRC_BAD;
+	memcpy(&received, at + n, sizeof(received));
+	return le32toh(received) == icrc_of(at, p, headers, n) ? ICRC_GOOD : ICRC_BAD;
 }

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frame.h"
 #include "json_text.h"
-#include "roce_names.h"
 #include "utc_text.h"
 
 #define QPN_MAX 0xffffff
@@ -44,8 +44,8 @@ static int packet_add_address(struct packet_filter *f, const char *word, struct 
 	return 0;
 }
 
-/* False: not a queue pair number. */
-static bool take_qpn(struct packet_filter *f, const char *word)
+/* Parses a queue pair number. False: it is none, or the filter has one already. */
+static bool read_qpn(struct packet_filter *f, const char *word)
 {
 	char *end;
 	unsigned long qpn = strtoul(word, &end, 0);
@@ -66,7 +66,7 @@ int packet_filter_flow(struct packet_filter *f, const char *text, struct err *e)
 		char word[64];
 
 		snprintf(word, sizeof(word), "%.*s", (int)len, text);
-		if (!take_qpn(f, word))
+		if (!read_qpn(f, word))
 			r = packet_add_address(f, word, e);
 		text += len + (text[len] == ',');
 	}
@@ -94,7 +94,7 @@ static bool has_sign(const struct packet_row *row, const char *sign)
 	return row->icrc == ICRC_BAD;
 }
 
-bool packet_is_wanted(const struct packet_filter *f, const struct packet_row *row)
+bool packet_matches(const struct packet_filter *f, const struct packet_row *row)
 {
 	for (unsigned i = 0; i < f->n_addresses; i++)
 		if (memcmp(f->addresses[i], row->roce.saddr, 16) != 0 &&
@@ -116,7 +116,7 @@ static const char *icrc_name(enum icrc_verdict verdict)
 	return names[verdict];
 }
 
-/* "rc send", "cnp" */
+/* Writes the operation, such as "rc send" or "cnp". */
 static void op_text(const struct roce_packet *p, char *ret, size_t size)
 {
 	if (p->cnp)
@@ -135,7 +135,7 @@ static void packet_put_signs(const struct packet_row *row, FILE *f)
 	} signs[] = {
 		{is_nak(p), roce_syndrome_name((enum roce_syndrome)p->syndrome_class)},
 		{row->icrc == ICRC_BAD, "bad ICRC"},
-		{p->ack_request, "asks for ACK"},
+		{p->ack_request, "requests an ACK"},
 		{p->solicited, "solicited"},
 		{p->fecn, "FECN"},
 		{p->becn, "BECN"},

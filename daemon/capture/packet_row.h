@@ -29,16 +29,18 @@ struct packet_filter {
 /* CNPs, CE marks, negative acknowledgements, wrong ICRCs. */
 #define PACKET_SIGNS "cnp|ce|nak|bad-icrc"
 
-/* False: it is not RoCE, or too truncated to decode. */
+/* Decodes a packet. False: it is not RoCE, or not complete enough to decode. */
 bool packet_row_of(struct packet_row *ret, const struct capture_packet *);
 /* Parses addresses and a queue pair number, separated by commas, in any order:
  * "10.0.0.1,10.0.0.2,17". -EINVAL with a message. */
 int packet_filter_flow(struct packet_filter *, const char *text, struct err *);
-bool packet_is_wanted(const struct packet_filter *, const struct packet_row *);
+/* True if the filter accepts the packet. */
+bool packet_matches(const struct packet_filter *, const struct packet_row *);
 
-/* Prints the column heads of packet_row_put(). */
+/* Prints the column headings of packet_row_put(). */
 void packet_row_heads(FILE *);
 /* Prints one line; its time is relative to from_ns. */
 void packet_row_put(const struct packet_row *, uint64_t from_ns, FILE *);
-/* The caller owns the result; NULL when out of memory. rocectl.md documents the keys. */
+/* Returns the row as JSON, owned by the caller; NULL: out of memory. rocectl.md documents the keys.
+ */
 json_t *packet_row_json(const struct packet_row *);

@@ -7,7 +7,6 @@
 #include "frame.h"
 #include "json_text.h"
 #include "packet_sample.h"
-#include "roce_names.h"
 #include "utc_text.h"
 
 int summary_init(struct capture_summary *s)
@@ -53,22 +52,24 @@ static void add_icrc(struct capture_summary *s, const struct capture_packet *p,
 		position_note(&s->bad_icrc, p);
 }
 
-/* Notes a request that waits for its ACK. A retransmitted one is dropped, because its ACK may be
+/* Stores a request that waits for its ACK. A retransmitted one is removed, because its ACK may be
  * for either copy. */
-static void await(struct capture_summary *s, const struct roce_packet *roce, uint64_t now,
-		  bool again)
+static void summary_add_request(struct capture_summary *s, const struct roce_packet *roce,
+				uint64_t now, bool is_retransmission)
 {
 	struct roce_pending value = {.sent_ns = now, .qpn = roce->qpn};
 	struct roce_pending_key key;
 
 	roce_pending_key_of(roce, false, &key);
-	if (again)
+	if (is_retransmission)
 		pending_table_take(&s->pending, &key, &value);
 	else
 		pending_table_put(&s->pending, &key, &value);
 }
 
-static void answered(struct capture_summary *s, const struct roce_packet *roce, uint64_t now)
+/* Adds the round-trip time of an ACK to the flow of its request. */
+static void summary_end_request(struct capture_summary *s, const struct roce_packet *roce,
+				uint64_t now)
 {
 	struct roce_pending_key key;
 	struct roce_pending request;
@@ -88,15 +89,16 @@ static void add_to_flow(struct capture_summary *s, const struct roce_packet *roc
 			uint64_t now)
 {
 	struct roce_flow_key key;
-	bool again;
+	bool is_retransmission;
 
 	roce_flow_key_of(roce, &key);
-	again = roce_flow_count(flow_table_get(&s->flows, &key, s->packets), roce, bytes, now);
-	s->retransmissions += again;
+	is_retransmission = roce_flow_count(flow_table_get(&s->flows, &key, s->packets), roce,
+					    bytes, now);
+	s->retransmissions += is_retransmission;
 	if (now && roce_requests_ack(roce))
-		await(s, roce, now, again);
+		summary_add_request(s, roce, now, is_retransmission);
 	else if (now && roce_is_ack(roce))
-		answered(s, roce, now);
+		summary_end_request(s, roce, now);
 }
 
 static void summary_add_frame(struct capture_summary *s, const struct capture_packet *p,
@@ -236,7 +238,7 @@ static json_t *rtt_json(const uint32_t rtt[ROCE_RTT_BUCKETS], uint64_t sum_ns, u
 			 NUMBER(roce_rtt_quantile(rtt, 0.99)));
 }
 
-/* Over the flows that are still in the table. */
+/* Returns the round-trip times of all flows that are still in the table. */
 static json_t *all_rtt_json(const struct flow_table *t)
 {
 	uint32_t rtt[ROCE_RTT_BUCKETS] = {0};
@@ -313,7 +315,8 @@ static json_t *summary_time_json(uint64_t ns)
 	return text[0] ? json_string(text) : json_null();
 }
 
-/* {"type":105,"name":"IEEE802_11"}; null: every link type is supported, or its name is unknown. */
+/* Returns an object such as {"type":105,"name":"IEEE802_11"}; null: every link type is supported.
+ * An unknown name is null. */
 static json_t *unknown_link_json(const struct capture_summary *s)
 {
 	const char *name = link_name(s->unknown_link);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* summary.h - the summary of a capture: the counters of the kernel's packet program, flows, ICRCs.
+/* summary.h - summarises a capture: the counters of the kernel's packet program, flows, ICRCs.
  * Pure; uses a fixed amount of memory. */
 #pragma once
 
@@ -20,7 +20,7 @@ struct capture_summary {
 	uint64_t first_ns, last_ns; /* since 1970, earliest and latest; 0: no packet has a time */
 	uint64_t unknown_links;	    /* packets of unsupported link types */
 	uint32_t unknown_link;	    /* type of the first one */
-	uint64_t others, cut;	    /* not RoCE; too truncated to tell */
+	uint64_t others, cut;	    /* not RoCE; not complete enough to decide */
 	struct roce_counts counts;  /* of both directions together, because a capture does not show
 				       the direction */
 	uint64_t retransmissions;   /* of all flows, including evicted ones */
@@ -30,10 +30,10 @@ struct capture_summary {
 	struct pending_table pending;
 };
 
-/* -ENOMEM. */
+/* Creates an empty summary. -ENOMEM: out of memory. */
 int summary_init(struct capture_summary *);
 void summary_done(struct capture_summary *);
 void summary_add(struct capture_summary *, const struct capture_packet *);
-/* The JSON document; rocectl.md documents the keys. n_flows: maximum number of flows. NULL when out
- * of memory; the caller owns it. */
+/* Returns the JSON document, owned by the caller; NULL: out of memory. rocectl.md documents the
+ * keys. n_flows: maximum number of flows. */
 json_t *summary_json(const struct capture_summary *, size_t n_flows);

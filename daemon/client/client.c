@@ -78,7 +78,7 @@ static int client_read_header(struct head *h, struct bytes line)
 	return client_read_size(value, 10, &h->length);
 }
 
-/* 1: complete, *b is the rest; 0: incomplete. */
+/* Parses the status line and the headers. 1: complete, *b is the rest; 0: incomplete. */
 static int client_read_head(struct head *h, struct bytes *b)
 {
 	struct bytes line;
@@ -99,8 +99,8 @@ static int client_read_head(struct head *h, struct bytes *b)
 	return r;
 }
 
-/* Appends one chunk (RFC 9112 section 7.1). 1: it was the last; 2: another one follows; 0:
- * incomplete. */
+/* Appends one chunk to the body (RFC 9112 section 7.1). 1: it was the last one; 2: another one
+ * follows; 0: incomplete. */
 static int client_read_chunk(struct client_answer *a, struct bytes *b)
 {
 	struct bytes line;
@@ -197,14 +197,15 @@ int client_connect(const char *path, uint64_t deadline, struct err *e)
 		return err_set(e, -ENAMETOOLONG, "%.100s...: too long for a socket", path);
 	strcpy(sa.sun_path, path);
 	if (client_wait_until(fd, SO_SNDTIMEO, deadline) < 0)
-		return err_set(e, -ETIMEDOUT, "%s: there was no time to ask", path);
+		return err_set(e, -ETIMEDOUT, "%s: no time left to send the request", path);
 	if (connect(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0) {
 		/* connect() blocks on a full backlog and fails with EAGAIN at the socket's
 		 * timeout. */
 		int code = errno == EAGAIN ? ETIMEDOUT : errno;
 
 		return err_set(e, -code, "%s: %s%s", path, strerror(code),
-			       code == EACCES ? " (it is root's)" : ": does rocelet run?");
+			       code == EACCES ? " (only root may connect)"
+					      : ": is rocelet running?");
 	}
 	return take_fd(&fd);
 }
@@ -263,7 +264,7 @@ struct buffer {
 	size_t len, cap;
 };
 
-/* Number of bytes received; 0 = end. */
+/* Receives bytes. Returns their number; 0: the peer has closed the connection. */
 static ssize_t client_receive_bytes(int fd, struct buffer *b, uint64_t deadline)
 {
 	ssize_t n = client_wait_until(fd, SO_RCVTIMEO, deadline);
@@ -290,7 +291,7 @@ static ssize_t client_receive_bytes(int fd, struct buffer *b, uint64_t deadline)
 }
 
 /* True if nothing or only a part of a reply was received. */
-static bool client_is_cut_off(const struct buffer *b)
+static bool client_is_incomplete(const struct buffer *b)
 {
 	static const char begin[] = "HTTP/";
 	struct client_answer a;
@@ -309,7 +310,7 @@ static int client_receive_answer(int fd, struct client_answer *ret, uint64_t dea
 		n = client_receive_bytes(fd, &b, deadline);
 		r = n < 0 ? (int)n : client_answer_decode(ret, b.data, b.len, n == 0);
 	} while (r == 0);
-	if (r == -EBADMSG && n == 0 && client_is_cut_off(&b))
+	if (r == -EBADMSG && n == 0 && client_is_incomplete(&b))
 		r = -ECONNRESET;
 	free(b.data);
 	return r < 0 ? r : 0;
@@ -344,6 +345,6 @@ int client_ask(struct client_answer *ret, const char *socket_path, const char *p
 			       socket_path);
 	if (r < 0)
 		return err_set(e, r, "%s: no answer: %s", socket_path,
-			       r == -EBADMSG ? "what serves it is not rocelet" : strerror(-r));
+			       r == -EBADMSG ? "the server is not rocelet" : strerror(-r));
 	return 0;
 }

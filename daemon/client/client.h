@@ -11,11 +11,11 @@
 
 #include "err.h"
 
-/* In the default --run-dir. */
+/* The socket in the default --run-dir. */
 #define CLIENT_SOCKET	  "/run/rocelet/rocelet.sock"
 /* A longer reply is an error. */
 #define CLIENT_ANSWER_MAX ((size_t)64 << 20)
-/* Longer than the daemon defers any request. */
+/* Longer than the daemon's longest wait before a reply. */
 #define CLIENT_WAIT_MS	  45000
 
 struct client_answer {
@@ -28,12 +28,13 @@ struct client_answer {
  * -EBADMSG, -ENOMEM. */
 int client_answer_decode(struct client_answer *ret, const char *bytes, size_t len, bool ended);
 
-/* CLOCK_MONOTONIC. */
+/* Returns the time by CLOCK_MONOTONIC. */
 uint64_t client_now_ms(void);
-/* Returns a descriptor, which the caller closes. deadline: a time of client_now_ms(). -ENOENT,
- * -ECONNREFUSED: no process serves the socket; -EACCES; -ETIMEDOUT; -ENAMETOOLONG. */
+/* Connects to the daemon. Returns a descriptor, which the caller closes. deadline: a time of
+ * client_now_ms(). -ENOENT, -ECONNREFUSED: no process serves the socket; -EACCES; -ETIMEDOUT;
+ * -ENAMETOOLONG. */
 int client_connect(const char *socket, uint64_t deadline, struct err *);
-/* The uid of the process that listens on the socket (SO_PEERCRED, unix(7)). */
+/* Reads the uid of the process that listens on the socket (SO_PEERCRED, unix(7)). */
 int client_peer_uid(int fd, uid_t *ret);
 /* Sends a request and receives the reply; body NULL: GET, else POST. -ETIMEDOUT; -ECONNRESET: the
  * peer closed the connection before the reply was complete; -EBADMSG: the reply is not HTTP. The
@@ -41,7 +42,7 @@ int client_peer_uid(int fd, uid_t *ret);
 int client_exchange(struct client_answer *ret, int fd, const char *path, const char *body,
 		    uint64_t deadline);
 
-/* client_connect() and client_exchange() within wait_ms in total; returns the errors of both. The
- * caller frees ret->body. */
+/* Connects, sends a request and receives the reply, within wait_ms in total. Errors of
+ * client_connect() and client_exchange(). The caller frees ret->body. */
 int client_ask(struct client_answer *ret, const char *socket, const char *path, const char *body,
 	       uint64_t wait_ms, struct err *);

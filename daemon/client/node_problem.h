@@ -9,7 +9,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* NPD's default for max_output_length; NPD would cut longer lines in the middle of a character. */
+/* NPD's default for max_output_length; NPD would truncate longer lines, possibly within a
+ * character. */
 #define NODE_PROBLEM_LINE    80
 /* Less than NPD's default timeout of 5 s, after which NPD kills the plugin. */
 #define NODE_PROBLEM_WAIT_MS 3000
@@ -17,7 +18,8 @@
 /* Exit statuses; NPD treats all others as Unknown. */
 enum node_problem { NODE_PROBLEM_OK, NODE_PROBLEM_YES, NODE_PROBLEM_UNKNOWN };
 
-/* NODE_PROBLEM_YES if there is a critical verdict, or a warning if `warnings`. */
+/* Checks the diagnosis. NODE_PROBLEM_YES if there is a critical verdict, or a warning if
+ * `warnings`. */
 enum node_problem node_problem_rdma(const char *socket, uint64_t wait_ms, bool warnings, FILE *);
-/* NODE_PROBLEM_YES if the daemon is not ready or does not answer. */
+/* Checks the daemon. NODE_PROBLEM_YES if it is not ready or does not answer. */
 enum node_problem node_problem_rocelet(const char *socket, uint64_t wait_ms, FILE *);

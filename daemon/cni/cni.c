@@ -3,10 +3,8 @@
 
 #include <ctype.h>
 #include <jansson.h>
-#include <stdlib.h>
 #include <strings.h>
 
-#include "array.h"
 #include "cleanup.h"
 #include "json_text.h"
 
@@ -58,7 +56,7 @@ void cni_error_from(struct cni_error *e, const struct err *err)
 
 /* --- texts ------------------------------------------------------------------------------------ */
 
-/* The regular expression of the specification for IDs and names. */
+/* True if the text matches the specification's regular expression for IDs and names. */
 static bool cni_is_name(const char *s)
 {
 	if (!isalnum((unsigned char)*s))
@@ -77,7 +75,7 @@ static bool is_printable(const char *s)
 	return true;
 }
 
-/* Reads a string member, "" if absent. -EINVAL: another type, or too long. */
+/* Reads a string member, "" if absent. -EINVAL: it has another type, or is too long. */
 static int cni_text(const json_t *root, const char *key, char *ret, size_t size,
 		    struct cni_error *e)
 {
@@ -88,7 +86,7 @@ static int cni_text(const json_t *root, const char *key, char *ret, size_t size,
 	if (!value || json_is_null(value))
 		return 0;
 	if (!text)
-		return cni_fail(e, CNI_NOT_DECODED, "%s is no string", key);
+		return cni_fail(e, CNI_NOT_DECODED, "%s is not a string", key);
 	if (strlen(text) >= size)
 		return cni_fail(e, CNI_BAD_ENVIRONMENT, "%s is longer than %zu bytes", key,
 				size - 1);
@@ -153,7 +151,7 @@ static int read_args(struct cni_request *r, const json_t *root, struct cni_error
 	int error = 0;
 
 	if (value && !json_is_null(value) && !at)
-		return cni_fail(e, CNI_NOT_DECODED, "args is no string");
+		return cni_fail(e, CNI_NOT_DECODED, "args is not a string");
 	while (at && *at && error == 0) {
 		size_t n = strcspn(at, ";");
 
@@ -222,7 +220,7 @@ static int check_netns(const struct cni_request *r, struct cni_error *e)
 				"required env variables [CNI_NETNS] missing");
 	return path[0] == '/'
 		       ? 0
-		       : cni_fail(e, CNI_BAD_NETNS, "%s is no path that begins with /", path);
+		       : cni_fail(e, CNI_BAD_NETNS, "%s is not a path that begins with /", path);
 }
 
 static bool has_attachment(enum cni_command command)
@@ -259,7 +257,8 @@ static int cni_read_config(struct cni_request *r, const json_t *root, struct cni
 	int error;
 
 	if (!json_is_object(config))
-		return cni_fail(e, CNI_NOT_DECODED, "the network configuration is no JSON object");
+		return cni_fail(e, CNI_NOT_DECODED,
+				"the network configuration is not a JSON object");
 	r->config = json_incref(config);
 	if (r->command == CNI_DEL)
 		return 0;
@@ -290,7 +289,7 @@ int cni_request_parse(struct cni_request *ret, const char *text, size_t len, str
 	int error;
 
 	if (!json_is_object(root))
-		error = cni_fail(e, CNI_NOT_DECODED, "the request is no JSON object");
+		error = cni_fail(e, CNI_NOT_DECODED, "the request is not a JSON object");
 	else
 		error = read_request(&r, root, e);
 	json_decref(root);
@@ -328,8 +327,8 @@ char *cni_answer_empty(void)
 	return cni_print(json_object());
 }
 
-/* Replaces `from` in place; `to` must not be longer. */
-static void reword(char *text, const char *from, const char *to)
+/* Replaces every `from` in place; `to` must not be longer. */
+static void replace_phrase(char *text, const char *from, const char *to)
 {
 	const size_t n = strlen(from), len = strlen(to);
 	char *at;
@@ -347,8 +346,8 @@ char *cni_answer_error(enum cni_command command, const struct cni_error *e)
 
 	memcpy(msg, e->err.msg, sizeof(msg));
 	if (command == CNI_DEL) {
-		reword(msg, "not found", "missing");
-		reword(msg, "no such file or directory", "the path is missing");
+		replace_phrase(msg, "not found", "missing");
+		replace_phrase(msg, "no such file or directory", "the path is missing");
 	}
 	return cni_print(json_pack("{s:{s:i, s:o, s:s}}", "error", "code", (int)e->code, "msg",
 				   json_text(msg), "details", ""));

@@ -2,17 +2,17 @@
 /* cni.h - the contract between the daemon and rocelet-cni, the program that container runtimes run
  * (CNI specification 1.1.0). Pure.
  *
- *   POST /api/v1/cni on the daemon's unix socket (the one that rocectl uses), root only, at most
+ * POST /api/v1/cni on the daemon's unix socket (the one that rocectl uses), root only, at most
  *   1 MiB of JSON:
  *     {"command": "ADD|DEL|CHECK|GC|STATUS", "containerID": "..", "netns": "/proc/1/ns/net",
  *      "ifname": "net1", "args": "CNI_ARGS as it is", "path": "CNI_PATH",
- *      "config": {the network configuration as it came on stdin, runtimeConfig and prevResult
+ *      "config": {the network configuration from stdin, runtimeConfig and prevResult
  *                 included}}
  * netns is absent if the runtime passes none. GC and STATUS need command and config only.
  *
- *   Status 200 in any case:
- *     {"result": {..}}  ADD: in the shape of 1.1.0 (cniVersion, interfaces, ips, routes, dns);
- *                       rocelet-cni shapes it for older versions. "deviceInfo": {..} beside it
+ * Status 200 in any case:
+ *     {"result": {..}}  ADD: in the format of 1.1.0 (cniVersion, interfaces, ips, routes, dns);
+ *                       rocelet-cni converts it for older versions. "deviceInfo": {..} beside it
  *                       where runtimeConfig has CNIDeviceInfoFile, which rocelet-cni writes
  *     {}                the other commands
  *     {"error": {"code": N, "msg": "..", "details": ".."}}
@@ -65,27 +65,28 @@ void cni_error_from(struct cni_error *, const struct err *);
 
 struct cni_request {
 	enum cni_command command;
-	/* DOOR_CNI: container ID, network, namespace, and the pod of CNI_ARGS. */
+	/* With DOOR_CNI: container ID, network, namespace, and the pod in CNI_ARGS. */
 	struct attach_owner owner;
 	char ifname[IFNAMSIZ];
-	char mac[64], guid[32];	    /* of CNI_ARGS, "" = none; net.ParseMAC takes 20 octets */
-	char ip[256], gateway[256]; /* the same, for the IPAM plugin: addresses with ',' between */
+	char mac[64], guid[32]; /* from CNI_ARGS, "" = none; Go's net.ParseMAC accepts 20 octets */
+	char ip[256], gateway[256]; /* from CNI_ARGS, for IPAM: separated by ',' */
 	struct json_t *config;	    /* an object; owned */
-	/* What the IPAM plugin may use beyond its sandbox; NULL = nothing; owned. */
+	/* Permissions of the IPAM plugin in addition to those of its sandbox; NULL = none; owned.
+	 */
 	struct json_t *ipam_needs;
 };
 
 /* Parses and validates a request; sets code 4, 6 or 7 on failure. A DEL needs only container ID and
- * interface name. *ret owns memory on success: cni_request_done(), which accepts an all-zero
- * struct. */
+ * interface name. On success *ret owns memory, which cni_request_done() frees; it accepts an
+ * all-zero struct. */
 int cni_request_parse(struct cni_request *ret, const char *text, size_t len, struct cni_error *);
 void cni_request_done(struct cni_request *);
 
-/* Texts of replies; heap, NULL = out of memory. The first takes ownership of result; device_info
- * NULL: none. */
+/* Return the texts of replies; heap, NULL = out of memory. cni_answer_result() takes ownership of
+ * result; device_info NULL: none. */
 char *cni_answer_result(struct json_t *result, struct json_t *device_info);
 char *cni_answer_empty(void);
-/* Runtimes treat a failed DEL as success if the message contains "not found" or "no such file or
- * directory" (containerd, internal/cri/server/sandbox_stop.go; Multus, pkg/multus), so these words
- * are replaced. */
+/* Returns the text of an error. Runtimes treat a failed DEL as success if the message contains "not
+ * found" or "no such file or directory" (containerd, internal/cri/server/sandbox_stop.go; Multus,
+ * pkg/multus), so these words are replaced in errors of a DEL. */
 char *cni_answer_error(enum cni_command, const struct cni_error *);

@@ -7,6 +7,7 @@
 #include "device_name.h"
 #include "explain.h"
 #include "network_text.h"
+#include "search.h"
 
 /* --- ADD -------------------------------------------------------------------------------------- */
 
@@ -30,7 +31,8 @@ static const char *cni_by_address(const struct host *host, const char *text)
 	return function;
 }
 
-/* "/sys/devices/pci0000:00/0000:00:1f.6", or "/net/eth1" below it */
+/* Finds the function of a path "/sys/devices/pci0000:00/0000:00:1f.6", or of "/net/eth1" below it.
+ */
 static const char *cni_by_path(const struct host *host, const char *path)
 {
 	const char *function = NULL;
@@ -92,15 +94,15 @@ static int pass_on(struct cni_wanted *ret, const struct cni_request *r, struct a
 	if (!is_attached(r, list))
 		return cni_fail(e, CNI_BAD_CONFIG,
 				"type rdma: %s of container %s was not attached by rocelet: the "
-				"plugin before it in the chain must be rocelet's, too",
+				"previous plugin of the chain must be rocelet's, too",
 				r->ifname, r->owner.sandbox);
 	*ret = (struct cni_wanted){.pass_on = true};
 	return 0;
 }
 
-/* Like rdma-cni and ib-sriov-cni: in shared mode, every namespace sees the RDMA device, so a pod
- * cannot have it exclusively. The mode is node-wide and cannot be changed while pods run
- * (rdma-system(8)). */
+/* Rejects rdmaIsolation in shared mode, like rdma-cni and ib-sriov-cni: there, every namespace sees
+ * the RDMA device, so a pod cannot have it exclusively. The mode is node-wide and cannot be changed
+ * while pods run (rdma-system(8)). */
 static int check_isolation(const struct netconf *n, const struct host *host, struct cni_error *e)
 {
 	if (!n->rdma_isolation || host->rdma_mode == RDMA_NETNS_EXCLUSIVE)
@@ -113,7 +115,8 @@ static int check_isolation(const struct netconf *n, const struct host *host, str
 			rdma_netns_mode_name(host->rdma_mode));
 }
 
-/* As sriov-cni's and ib-sriov-cni's DPDK mode: by its driver, not by vfioPciMode. */
+/* True if a program in the pod drives the device itself, like in the DPDK mode of sriov-cni and
+ * ib-sriov-cni; but this depends on the device's driver, not on vfioPciMode. */
 static bool is_for_user_space(const struct host *host, const char *function)
 {
 	const struct function *fn = host_function(host, function);
@@ -121,8 +124,8 @@ static bool is_for_user_space(const struct host *host, const char *function)
 	return fn && (fn->vfio[0] || fn->uio[0]) && !host_function_netdev(host, function);
 }
 
-/* Rejects settings that would have no effect without a netdev. IPAM addresses are allocated and
- * reported even so: the program in the pod uses them. */
+/* Rejects settings that would have no effect without a netdev. IPAM addresses are still allocated
+ * and reported, because the program in the pod uses them. */
 static int check_without_netdev(const struct netconf *n, const struct host *host,
 				const char *function, struct cni_error *e)
 {
@@ -212,14 +215,12 @@ static bool are_in_ips(const json_t *prev, const struct attach_record *r)
 	for (size_t i = 0; i < r->plan.n_ips; i++)
 		if (!is_in_ips(prev, &r->plan.ips[i]))
 			return false;
-	for (size_t i = 0; i < r->n_ips; i++)
-		if (!is_in_ips(prev, &r->ips[i]))
-			return false;
-	return true;
+	return !any_of(r->n_ips, i, !is_in_ips(prev, &r->ips[i]));
 }
 
-/* Differences that later plugins of the chain (tuning, vrf) may have made. */
-static unsigned others_bits(const struct attach_record *r, const json_t *prev)
+/* Returns the differences, as drift bits, that later plugins of the chain (tuning, vrf) have made
+ * or may have made. */
+static unsigned bits_of_later_plugins(const struct attach_record *r, const json_t *prev)
 {
 	const json_t *interface = prev_interface(prev, r->plan.ifname);
 	unsigned bits = ATTACH_DRIFT_LINK(LINK_TXQLEN); /* not part of a result */
@@ -237,19 +238,19 @@ int cni_decide_check(const struct attach_status *a, const struct cni_request *r,
 		     struct cni_error *e)
 {
 	const json_t *prev = json_object_get(r->config, "prevResult");
-	unsigned drift = a->drift & ~others_bits(a->record, prev);
+	unsigned drift = a->drift & ~bits_of_later_plugins(a->record, prev);
 	char text[160];
 
 	if (!drift)
 		return 0;
 	explain_drift(drift, text, sizeof(text));
-	return cni_fail(e, CNI_DIFFERS, "%s (%s) is not as it was attached: %s", r->ifname,
+	return cni_fail(e, CNI_DIFFERS, "%s (%s) differs from its attachment: %s", r->ifname,
 			a->record->function, text);
 }
 
 /* --- GC --------------------------------------------------------------------------------------- */
 
-/* The second key is from libcni before 1.1.0. */
+/* Returns the list of valid attachments. libcni before 1.1.0 uses the second key. */
 static const json_t *cni_valid_list(const struct cni_request *r)
 {
 	const json_t *list = json_object_get(r->config, "cni.dev/valid-attachments");
@@ -265,7 +266,7 @@ int cni_decide_gc(const struct cni_request *r, struct cni_error *e)
 	if (!list || json_is_null(list))
 		return 0;
 	if (!json_is_array(list))
-		return cni_fail(e, CNI_BAD_CONFIG, "cni.dev/valid-attachments is no list");
+		return cni_fail(e, CNI_BAD_CONFIG, "cni.dev/valid-attachments is not a list");
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const json_t *item = json_array_get(list, i);
 

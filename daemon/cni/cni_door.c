@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* cni_door.c - an ADD: parse the request, find the device, let the engine attach it, reply with the
- * record as a CNI result.
+/* cni_door.c - handles requests of CNI plugins.
  *
- * If the client has disconnected by then, the attachment is returned. Invalid requests fail at
- * once; errors of the engine become CNI codes; without memory there is no reply, and the client's
- * connection is closed. */
+ * An ADD is parsed, its device is found and attached by the engine, and the record is sent as a CNI
+ * result. If the client has disconnected meanwhile, the device is returned. Errors: an invalid
+ * request fails at once; an error of the engine is sent with a CNI code; if memory runs out, there
+ * is no reply, and the client's connection is closed. */
 #include "cni_door.h"
 
 #include <jansson.h>
@@ -17,17 +17,19 @@
 #include "cni_result.h"
 #include "engine.h"
 #include "ipam_grants.h"
-#include "ipam_needs.h"
 #include "json_text.h"
 #include "kill_point.h"
 #include "log.h"
+#include "plugin_search.h"
 
 struct cni_door {
 	struct attach_engine *engine;
 	const struct inventory *inventory;
-	const char *cni_path;
 	const struct option_list *ipam_needs;
 	struct cni_ipam_cache *ipam;
+	struct plugin_search *search;
+	cni_before_add_fn *before_add; /* NULL: none */
+	void *before_add_arg;
 };
 
 struct cni_call {
@@ -35,7 +37,7 @@ struct cni_call {
 	struct cni_request request;
 	json_t *device_info; /* ADD: for the reply, NULL = none */
 	cni_answer_fn *fn;
-	cni_is_wanted_fn *is_wanted; /* NULL: always */
+	cni_is_wanted_fn *is_wanted; /* NULL: the request is always wanted */
 	void *arg;
 	unsigned n_left;	/* GC: number of returns in progress */
 	struct cni_error error; /* GC: error of the first failed return */
@@ -87,15 +89,16 @@ static const struct attach_status *cni_found(const struct cni_call *c)
 
 /* --- ADD -------------------------------------------------------------------------------------- */
 
-/* The client has disconnected: the runtime will not use the interface, and may never send a DEL. */
-static char *take_back_unwanted(const struct cni_call *c)
+/* Returns a device whose client has disconnected: the runtime will not use the interface, and may
+ * never send a DEL. */
+static char *return_unwanted(const struct cni_call *c)
 {
 	const struct cni_request *r = &c->request;
 	struct err err = {0};
 
 	if (attach_engine_cni_del(c->door->engine, r->owner.sandbox, r->ifname, NULL, NULL, &err) <
 	    0)
-		log_warn("cni", 0, "%s of container %s cannot be taken back: %s", r->ifname,
+		log_warn("cni", 0, "%s of container %s cannot be returned: %s", r->ifname,
 			 r->owner.sandbox, err.msg);
 	err_set(&err, -ECANCELED, "the client disconnected");
 	return text_of_err(c, &err);
@@ -106,11 +109,9 @@ static char *added_text(const struct cni_call *c, const struct attach_record *re
 	const struct cni_request *r = &c->request;
 	const char *text = attach_engine_cni_ipam_answer(c->door->engine, r->owner.sandbox,
 							 r->ifname);
-	json_t *ipam = text ? json_text_load(text, strlen(text), 0, NULL) : NULL;
-	char *answer = cni_answer_result(cni_result(record, ipam, r), c->device_info);
+	json_auto_t *ipam = text ? json_text_load(text, strlen(text), 0, NULL) : NULL;
 
-	json_decref(ipam);
-	return answer;
+	return cni_answer_result(cni_result(record, ipam, r), c->device_info);
 }
 
 static void on_added(const struct err *err, void *arg)
@@ -121,17 +122,17 @@ static void on_added(const struct err *err, void *arg)
 	if (err->code < 0)
 		cni_finish(c, text_of_err(c, err));
 	else if (!call_is_wanted(c))
-		cni_finish(c, take_back_unwanted(c));
+		cni_finish(c, return_unwanted(c));
 	else if (!a)
-		cni_finish(c, text_of_err(c, &(struct err){-ECANCELED, "it was taken back"}));
+		cni_finish(c, text_of_err(c, &(struct err){-ECANCELED, "it was returned"}));
 	else {
 		kill_point("cni-add", "after");
 		cni_finish(c, added_text(c, a->record));
 	}
 }
 
-/* To be called before the device is moved: in exclusive mode, its RDMA device is invisible
- * afterwards. */
+/* Collects deviceInfo for the reply. Call it before the device is moved: in exclusive mode, its
+ * RDMA device is not visible afterwards. */
 static void add_device_info(struct cni_call *c, const char *function)
 {
 	const json_t *wanted = json_object_get(json_object_get(c->request.config, "runtimeConfig"),
@@ -145,6 +146,19 @@ static void add_device_info(struct cni_call *c, const char *function)
 		return;
 	c->device_info = json_text_load(text, strlen(text), 0, NULL);
 	free(text);
+}
+
+static int cni_run_before_add(const struct cni_call *c, struct cni_error *e)
+{
+	const struct cni_door *door = c->door;
+	const struct cni_request *r = &c->request;
+	struct err err = {0};
+
+	if (!door->before_add ||
+	    door->before_add(r->owner.sandbox, r->ifname, door->before_add_arg, &err) == 0)
+		return 0;
+	cni_error_from(e, &err);
+	return -EINVAL;
 }
 
 static int begin_add(struct cni_call *c, char **ret_text, struct cni_error *e)
@@ -166,6 +180,8 @@ static int begin_add(struct cni_call *c, char **ret_text, struct cni_error *e)
 		*ret_text = cni_answer_result(cni_result_passed_on(r), NULL);
 		return 0;
 	}
+	if (cni_run_before_add(c, e) < 0)
+		return -EINVAL;
 	add_device_info(c, wanted.function);
 	netconf.plan.no_netdev = wanted.no_netdev;
 	kill_point("cni-add", "before");
@@ -217,7 +233,7 @@ static void on_ipam_checked(const struct err *err, void *arg)
 	cni_checked_all(arg, &e);
 }
 
-/* Runs the IPAM plugin's CHECK once the device has passed. */
+/* Runs the IPAM plugin's CHECK, after the check of the device has passed. */
 static void check_ipam(struct cni_call *c, const struct attach_status *a, struct cni_error *e)
 {
 	struct err err = {0};
@@ -249,8 +265,8 @@ static void on_checked(const struct err *err, void *arg)
 	cni_checked_all(c, &e);
 }
 
-/* The "rdma" plugin of a chain follows one that has attached the device. That plugin's DEL comes
- * later, after those of the plugins in between, and returns the device. */
+/* Begins a DEL. If it is that of the "rdma" plugin of a chain, nothing is done: the DEL of the
+ * plugin that attached the device follows later in the chain, and returns the device. */
 static int begin_del(struct cni_call *c, char **ret_text, struct cni_error *e)
 {
 	const struct cni_request *r = &c->request;
@@ -302,8 +318,8 @@ static void on_collected(const struct err *err, void *arg)
 		cni_finish(c, c->error.code ? error_text(c, &c->error) : cni_answer_empty());
 }
 
-/* Runs the IPAM plugin's GC in parallel to the returns, which release addresses, too: plugins
- * serialise their commands themselves. Runs even if a return failed. */
+/* Runs the IPAM plugin's GC, even if a return failed. It runs in parallel to the returns, which
+ * release addresses, too: plugins serialise their commands themselves. */
 static void gc_ipam(struct cni_call *c)
 {
 	struct attach_record network;
@@ -319,7 +335,8 @@ static void gc_ipam(struct cni_call *c)
 		cni_error_from(&c->error, &err);
 }
 
-/* Skips ADDs in progress, which are newer than the list. */
+/* Collects the attachments that are not in the list of valid ones. Skips ADDs in progress, which
+ * are newer than the list. */
 static int gc_collect(const struct cni_call *c, struct gc_keys *ret)
 {
 	const struct attach_record *r;
@@ -362,8 +379,8 @@ static int begin_gc(struct cni_call *c, char **ret_text, struct cni_error *e)
 
 	if (known == 0)
 		log_info("cni", 0,
-			 "GC of network %s without a list of attachments: nothing is "
-			 "touched",
+			 "GC of network %s without a list of attachments: no device is "
+			 "returned",
 			 c->request.owner.network);
 	if (error == 0 && known > 0) {
 		gc_return(c, &keys);
@@ -384,29 +401,50 @@ static int begin_gc(struct cni_call *c, char **ret_text, struct cni_error *e)
 
 /* --- STATUS ----------------------------------------------------------------------------------- */
 
-/* Errors of a single network are left to its ADD: an error of STATUS would make the whole node
- * NotReady. */
-static int answer_status(const struct cni_call *c, char **ret_text, struct cni_error *e)
+/* Replies to STATUS, once the IPAM plugin was found or the network has none. Other errors of the
+ * network are reported by its ADD: an error of STATUS would make the whole node NotReady. */
+static int status_of_network(const struct cni_call *c, char **ret_text, struct cni_error *e)
 {
-	const char *ipam = netconf_ipam_type(&c->request);
 	struct attach_record network;
 	struct err err = {0};
 
-	if (attach_engine_cni_status(c->door->engine, &err) < 0)
-		return cni_fail(e, CNI_UNAVAILABLE, "%s", err.msg);
-	if (ipam[0] && !ipam_plugin_exists(c->door->cni_path, ipam))
-		return cni_fail(e, CNI_UNAVAILABLE, "no IPAM plugin \"%.60s\" in %s", ipam,
-				c->door->cni_path);
 	if (cni_ipam_network(&network, &c->request) &&
 	    cni_ipam_status(c->door->ipam, &network, &err) < 0)
-		return cni_fail(e, CNI_UNAVAILABLE, "IPAM: %s", err.msg);
+		return cni_fail(e, err.code == -ENETUNREACH ? CNI_LIMITED : CNI_UNAVAILABLE,
+				"IPAM: %s", err.msg);
 	*ret_text = cni_answer_empty();
 	return 0;
 }
 
+static void on_plugin_searched(const struct err *err, void *arg)
+{
+	struct cni_call *c = arg;
+	struct cni_error e = {.code = CNI_OK};
+	char *text = NULL;
+	int r = err->code < 0 ? cni_fail(&e, CNI_UNAVAILABLE, "%s", err->msg)
+			      : status_of_network(c, &text, &e);
+
+	cni_finish(c, r < 0 ? error_text(c, &e) : text);
+}
+
+static int begin_status(struct cni_call *c, char **ret_text, struct cni_error *e)
+{
+	const char *ipam = netconf_ipam_type(&c->request);
+	struct err err = {0};
+
+	if (attach_engine_cni_status(c->door->engine, &err) < 0)
+		return cni_fail(e, CNI_UNAVAILABLE, "%s", err.msg);
+	if (!ipam[0])
+		return status_of_network(c, ret_text, e);
+	if (plugin_search_begin(c->door->search, ipam, on_plugin_searched, c) < 0)
+		return cni_fail(e, CNI_UNAVAILABLE, "out of memory");
+	return 1;
+}
+
 /* --- the door --------------------------------------------------------------------------------- */
 
-/* 1: replies later; 0: *ret_text is the reply; -EINVAL: *e is the error. */
+/* Begins a request. 1: the reply follows later; 0: *ret_text is the reply; -EINVAL: *e is the
+ * error. */
 static int call_begin(struct cni_call *c, char **ret_text, struct cni_error *e)
 {
 	switch (c->request.command) {
@@ -419,7 +457,7 @@ static int call_begin(struct cni_call *c, char **ret_text, struct cni_error *e)
 	case CNI_GC:
 		return begin_gc(c, ret_text, e);
 	case CNI_STATUS:
-		return answer_status(c, ret_text, e);
+		return begin_status(c, ret_text, e);
 	}
 	return cni_fail(e, CNI_FAILED, "unknown command");
 }
@@ -448,25 +486,38 @@ int cni_door_request(struct cni_door *door, const char *text, size_t len, cni_an
 	return r > 0;
 }
 
-struct cni_door *cni_door_new(struct attach_engine *engine, const struct inventory *inventory,
-			      const char *cni_path, const struct option_list *ipam_needs)
+struct cni_door *cni_door_new(struct attach_engine *engine, struct uv_loop_s *loop,
+			      const struct inventory *inventory, const char *cni_path,
+			      const struct option_list *ipam_needs)
 {
 	struct cni_door *door = calloc(1, sizeof(*door));
 
 	if (!door)
 		return NULL;
-	*door = (struct cni_door){engine, inventory, cni_path, ipam_needs,
-				  cni_ipam_cache_new(engine)};
-	if (door->ipam)
+	*door = (struct cni_door){engine,
+				  inventory,
+				  ipam_needs,
+				  cni_ipam_cache_new(engine),
+				  plugin_search_new(loop, cni_path),
+				  NULL,
+				  NULL};
+	if (door->ipam && door->search)
 		return door;
-	free(door);
+	cni_door_free(door);
 	return NULL;
+}
+
+void cni_door_before_add(struct cni_door *door, cni_before_add_fn *fn, void *arg)
+{
+	door->before_add = fn;
+	door->before_add_arg = arg;
 }
 
 void cni_door_free(struct cni_door *door)
 {
 	if (!door)
 		return;
+	plugin_search_close(door->search);
 	cni_ipam_cache_free(door->ipam);
 	free(door);
 }

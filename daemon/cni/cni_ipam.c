@@ -12,8 +12,8 @@
 
 static const char valid_key[] = "cni.dev/valid-attachments", old_key[] = "cni.dev/attachments";
 
-/* The keys that the command needs in addition to the configuration of ADD; NULL: absent from the
- * request. */
+/* Returns the keys that the command needs in addition to the configuration of ADD; NULL: the
+ * request does not have them. */
 static json_t *cni_ipam_more(enum ipam_verb verb, const struct cni_request *r)
 {
 	json_t *prev = json_object_get(r->config, "prevResult");
@@ -30,13 +30,12 @@ int cni_ipam_run(struct attach_engine *engine, enum ipam_verb verb,
 		 const struct attach_record *record, const struct cni_request *r,
 		 attach_request_fn *fn, void *arg, struct err *err)
 {
-	json_t *more = record->plan.ipam[0] ? cni_ipam_more(verb, r) : NULL;
+	json_auto_t *more = record->plan.ipam[0] ? cni_ipam_more(verb, r) : NULL;
 	int error;
 
 	if (!more)
 		return 0;
 	error = attach_engine_cni_ipam(engine, verb, record, more, fn, arg, err);
-	json_decref(more);
 	return error < 0 ? error : 1;
 }
 
@@ -58,7 +57,7 @@ struct ipam_network {
 	struct ipam_network *next; /* newest first */
 	char ipam[PLAN_IPAM_SIZE], name[CNI_NETWORK_SIZE];
 	bool running, forgotten;
-	struct err err; /* of the last run */
+	struct err err; /* error of the last run */
 };
 
 struct cni_ipam_cache {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* cni_left.c - at start and on each change of the folder: pass each file as a request to cni_door,
- * and remove it when the reply is {}.
+/* cni_left.c - at start and after each change of the folder, passes each file as a request to
+ * cni_door, and removes it when the reply is {}.
  *
  * A file that is not a DEL is moved to bad/. If the engine fails, the file is retried with backoff.
  * If the folder cannot be read, it is retried on the next change or after LEFT_RESCAN_MS. */
@@ -21,6 +21,7 @@
 #include "cni.h"
 #include "cni_door.h"
 #include "dir_watch.h"
+#include "file_io.h"
 #include "log.h"
 #include "timer.h"
 
@@ -36,6 +37,8 @@ struct left_file {
 	struct left_file *next;
 	struct cni_left *left;
 	char name[NAME_MAX + 1];
+	/* Of its DEL; "": not read yet, or not a DEL. */
+	char container[SANDBOX_ID_SIZE], ifname[IFNAMSIZ];
 	bool is_busy, is_there;
 	unsigned tries;
 	uint64_t retry_ms;
@@ -84,49 +87,41 @@ static int left_open_dir(const char *path)
 	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Moves a file that can never be processed to bad/, for an administrator. */
-static void left_put_aside(struct left_file *f, const char *why)
+/* Moves a file that can never be processed to bad/, where an administrator can inspect it. */
+static void left_move_to_bad(struct left_file *f, const char *why)
 {
 	AUTO_FD from = left_open_dir(f->left->dir);
 	AUTO_FD to = left_open_dir(f->left->bad);
 
-	log_warn("cni", 0, "%s/%s is no DEL that could be worked off: %s; moved to %s",
-		 f->left->dir, f->name, why, f->left->bad);
+	log_warn("cni", 0, "%s/%s cannot be executed as a DEL: %s; moved to %s", f->left->dir,
+		 f->name, why, f->left->bad);
 	if (from < 0 || to < 0 || renameat(from, f->name, to, f->name) < 0)
 		log_warn("cni", -errno, "%s/%s cannot be moved", f->left->dir, f->name);
 	f->retry_ms = uv_now(f->left->loop) + LEFT_LAST_MS;
 }
 
-static void left_again(struct left_file *f, const char *why)
+static void left_retry(struct left_file *f, const char *why)
 {
 	const uint64_t ms = (uint64_t)LEFT_FIRST_MS << (f->tries < 9 ? f->tries : 9);
 
 	if (f->tries++ == 0)
-		log_info("cni", 0, "%s/%s: %s; trying again", f->left->dir, f->name, why);
+		log_info("cni", 0, "%s/%s: %s; retrying", f->left->dir, f->name, why);
 	f->retry_ms = uv_now(f->left->loop) + (ms < LEFT_LAST_MS ? ms : LEFT_LAST_MS);
 }
 
-static void left_judge(struct left_file *f, const char *text)
+static void left_handle_answer(struct left_file *f, const char *text)
 {
-	json_t *root = text ? json_loads(text, 0, NULL) : NULL;
+	json_auto_t *root = text ? json_loads(text, 0, NULL) : NULL;
 	const json_t *error = json_object_get(root, "error");
 	const char *msg = json_string_value(json_object_get(error, "msg"));
-	json_int_t code = json_integer_value(json_object_get(error, "code"));
 	AUTO_FD dir = left_open_dir(f->left->dir);
 
-	msg = msg ? msg : "no answer";
-	if (root && !error) {
-		if (dir < 0 || (unlinkat(dir, f->name, 0) < 0 && errno != ENOENT))
-			left_again(f, strerror(errno));
-		else
-			left_forget(f);
-	} else if (code == CNI_BAD_ENVIRONMENT || code == CNI_NOT_DECODED ||
-		   code == CNI_BAD_CONFIG) {
-		left_put_aside(f, msg);
-	} else {
-		left_again(f, msg);
-	}
-	json_decref(root);
+	if (!root || error)
+		left_retry(f, msg ? msg : "no answer");
+	else if (dir < 0 || (unlinkat(dir, f->name, 0) < 0 && errno != ENOENT))
+		left_retry(f, strerror(errno));
+	else
+		left_forget(f);
 }
 
 static void left_on_answer(char *text, void *arg)
@@ -137,49 +132,41 @@ static void left_on_answer(char *text, void *arg)
 	f->is_busy = false;
 	l->n_busy--;
 	if (!l->closing) {
-		left_judge(f, text);
+		left_handle_answer(f, text);
 		timer_in(&l->timer, 1);
 	}
 	free(text);
 	left_release(l);
 }
 
-/* Reads a regular file; never blocks, even if it is a FIFO. Heap; NULL with the reason in *e. */
+/* Reads a regular file into heap memory; never blocks, even if the file is a FIFO. NULL with the
+ * reason in *e. */
 static char *left_read(const struct left_file *f, size_t *ret_len, struct err *e)
 {
 	AUTO_FD dir = left_open_dir(f->left->dir);
 	AUTO_FD fd = dir < 0 ? -1
 			     : openat(dir, f->name,
 				      O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	struct stat st;
-	size_t len = 0;
-	ssize_t n = 1;
-	char *text;
+	char *text = NULL;
+	int r = fd < 0 ? -errno : file_read_heap(fd, CNI_REQUEST_MAX, &text, ret_len);
 
-	if (fd < 0 || fstat(fd, &st) < 0) {
-		err_set(e, -errno, "%s", strerror(errno));
-		return NULL;
-	}
-	if (!S_ISREG(st.st_mode) || (size_t)st.st_size > CNI_REQUEST_MAX) {
-		err_set(e, -EINVAL, "it is no file of at most 1 MiB");
-		return NULL;
-	}
-	text = malloc((size_t)st.st_size + 1);
-	while (text && len < (size_t)st.st_size && n > 0) {
-		n = read(fd, text + len, (size_t)st.st_size - len);
-		len += n > 0 ? (size_t)n : 0;
-	}
-	*ret_len = len;
-	if (!text)
-		err_set(e, -ENOMEM, "out of memory");
+	if (r == -EINVAL || r == -EFBIG)
+		err_set(e, -EINVAL, "it is not a file of at most 1 MiB");
+	else if (r < 0)
+		err_set(e, r, "%s", strerror(-r));
 	return text;
 }
 
-static bool left_is_del(const char *text, size_t len, struct cni_error *e)
+/* Notes the DEL's interface. False: it is not a DEL. */
+static bool left_parse(struct left_file *f, const char *text, size_t len, struct cni_error *e)
 {
 	struct cni_request r = {.config = NULL};
 	bool is = cni_request_parse(&r, text, len, e) == 0 && r.command == CNI_DEL;
 
+	if (is) {
+		memcpy(f->container, r.owner.sandbox, sizeof(f->container));
+		memcpy(f->ifname, r.ifname, sizeof(f->ifname));
+	}
 	cni_request_done(&r);
 	if (!is && !e->code)
 		cni_fail(e, CNI_BAD_ENVIRONMENT, "its command is not DEL");
@@ -192,8 +179,8 @@ static void left_request(struct left_file *f, const char *text, size_t len)
 	struct cni_left *l = f->left;
 	char *answer = NULL;
 
-	if (!left_is_del(text, len, &e)) {
-		left_put_aside(f, e.err.msg);
+	if (!left_parse(f, text, len, &e)) {
+		left_move_to_bad(f, e.err.msg);
 		return;
 	}
 	f->is_busy = true;
@@ -211,9 +198,9 @@ static void left_begin(struct left_file *f)
 	if (text)
 		left_request(f, text, len);
 	else if (err.code == -EINVAL || err.code == -ELOOP)
-		left_put_aside(f, err.msg);
+		left_move_to_bad(f, err.msg);
 	else
-		left_again(f, err.msg);
+		left_retry(f, err.msg);
 	free(text);
 }
 
@@ -252,7 +239,7 @@ static struct left_file *left_next(struct cni_left *l, uint64_t *ret_ms)
 	return NULL;
 }
 
-static void left_drop_gone(struct cni_left *l)
+static void left_drop_removed(struct cni_left *l)
 {
 	struct left_file *next;
 
@@ -263,7 +250,8 @@ static void left_drop_gone(struct cni_left *l)
 	}
 }
 
-/* ".RANDOM.json" of rocelet-cni: 32 hexadecimal digits. */
+/* True for ".RANDOM.json", the name of an incomplete file of rocelet-cni: RANDOM is 32 hexadecimal
+ * digits. */
 static bool left_is_incomplete(const char *name)
 {
 	const char *at = name + 1;
@@ -276,7 +264,7 @@ static bool left_is_incomplete(const char *name)
 }
 
 /* Removes an incomplete file unless its writer still holds the lock, which it keeps until the
- * rename. A writer that has created the file but not locked it yet notices the removal and creates
+ * rename. A writer that has created the file but not locked it yet detects the removal and creates
  * another file. */
 static void left_remove_incomplete(int dir, const char *name)
 {
@@ -290,7 +278,7 @@ static void left_remove_incomplete(int dir, const char *name)
 		log_info("cni", 0, "removed %s: rocelet-cni ended before it was complete", name);
 }
 
-/* Names that begin with a dot are not complete yet. */
+/* Reads the folder. Files whose names begin with a dot are not complete yet. */
 static void left_list(struct cni_left *l)
 {
 	unsigned n_incomplete = 0;
@@ -312,7 +300,7 @@ static void left_list(struct cni_left *l)
 	}
 	if (dir)
 		closedir(dir);
-	left_drop_gone(l);
+	left_drop_removed(l);
 }
 
 static void left_scan(void *arg)
@@ -328,6 +316,56 @@ static void left_scan(void *arg)
 		left_begin(f);
 	timer_in(&l->timer, ms);
 }
+
+/* --- an ADD of the same interface ------------------------------------------------------------- */
+
+static bool left_is_of(struct left_file *f, const char *container, const char *ifname)
+{
+	if (!f->container[0]) {
+		struct err ignored = {0};
+		struct cni_error not_del = {.code = CNI_OK};
+		size_t len = 0;
+		char *text = left_read(f, &len, &ignored);
+
+		if (text)
+			left_parse(f, text, len, &not_del);
+		free(text);
+	}
+	return strcmp(f->container, container) == 0 && strcmp(f->ifname, ifname) == 0;
+}
+
+static struct left_file *left_waiting(struct cni_left *l, const char *container, const char *ifname)
+{
+	struct left_file *f = l->files;
+
+	while (f && (f->is_busy || !f->is_there || !left_is_of(f, container, ifname)))
+		f = f->next;
+	return f;
+}
+
+/* A runtime that adds the interface again has deleted it before, so DELs that are still here come
+ * first: executed later, they would end the new attachment. The engine executes requests for an
+ * interface in the order in which they came. */
+static int left_before_add(const char *container, const char *ifname, void *arg, struct err *e)
+{
+	char begun[NAME_MAX + 1] = "";
+	struct cni_left *l = arg;
+	struct left_file *f;
+
+	if (l->closing)
+		return 0;
+	left_list(l);
+	while ((f = left_waiting(l, container, ifname)) && strcmp(f->name, begun) != 0) {
+		memcpy(begun, f->name, sizeof(begun));
+		left_begin(f);
+	}
+	return f ? err_set(e, -EAGAIN,
+			   "a stored DEL of %s of container %s has not been executed yet", ifname,
+			   container)
+		 : 0;
+}
+
+/* --- changes of the folder -------------------------------------------------------------------- */
 
 static void left_on_hint(const char *name, void *arg)
 {
@@ -381,6 +419,7 @@ int cni_left_open(struct cni_left **ret, struct uv_loop_s *loop, const char *sta
 		cni_left_close(l);
 		return r;
 	}
+	cni_door_before_add(door, left_before_add, l);
 	timer_in(&l->timer, 1);
 	*ret = l;
 	return 0;
@@ -391,6 +430,7 @@ void cni_left_close(struct cni_left *l)
 	if (!l)
 		return;
 	l->closing = true;
+	cni_door_before_add(l->door, NULL, NULL);
 	dir_watch_close(l->watch);
 	l->watch = NULL;
 	timer_close(&l->timer, left_on_closed);

@@ -14,6 +14,6 @@ struct uv_loop_s;
  * the last answer. */
 int cni_left_open(struct cni_left **ret, struct uv_loop_s *, const char *state_dir,
 		  struct cni_door *, struct err *);
-/* NULL is fine. Close the engine afterwards: it completes the pending requests, and the last one
+/* May be NULL. Close the engine afterwards: it completes the pending requests, and the last one
  * frees this object. */
 void cni_left_close(struct cni_left *);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* cni_result.c - jansson's setters fail if passed NULL, so running out of memory for a value fails
- * the whole result. */
+/* cni_result.c - makes the result of an ADD. jansson's setters fail if passed NULL, so if memory
+ * runs out for one value, the whole result fails. */
 #include "cni_result.h"
 
 #include <jansson.h>
@@ -27,8 +27,8 @@ static bool has_admin_mac(const struct attach_record *r)
 	       memcmp(r->origin.vf.mac, none, sizeof(none)) != 0;
 }
 
-/* The hardware address, 6 or 20 (IPoIB) bytes. Without a netdev: the requested MAC, else the one
- * set by the PF, else "". */
+/* Formats the hardware address, 6 or 20 (IPoIB) bytes. Without a netdev, it is the requested MAC,
+ * else the MAC set through the PF, else "". */
 static void hardware_address(const struct attach_record *r, char *ret, size_t size)
 {
 	const bool admin = !r->plan.has_mac && has_admin_mac(r);
@@ -78,7 +78,7 @@ static const struct ip_prefix *gateway_in(const struct net_route *routes, size_t
 	return NULL;
 }
 
-/* The gateway of this address in the IPAM plugin's result; false: none. */
+/* Finds the gateway of this address in the IPAM plugin's result; false: none. */
 static bool gateway_of(const json_t *ipam, const struct ip_prefix *ip, struct ip_prefix *ret)
 {
 	const json_t *list = json_object_get(ipam, "ips"), *item;

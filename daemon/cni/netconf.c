@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <jansson.h>
-#include <stdlib.h>
 #include <strings.h>
 
 #include "cleanup.h"
@@ -41,7 +40,7 @@ static bool is_nothing(const json_t *value)
 	return !value || json_is_null(value) || (text && text[0] == '\0');
 }
 
-/* sriov-cni accepts vlanProto in any case, pools in lower case only. */
+/* Converts to lower case: sriov-cni accepts vlanProto in any case, pools only in lower case. */
 static json_t *lower(const json_t *value)
 {
 	char text[16];
@@ -79,7 +78,7 @@ static const json_t *netconf_at(const json_t *config, const char *a, const char 
 	return json_object_get(json_object_get(config, a), b);
 }
 
-/* A later entry overrides an earlier one. */
+/* Adds MAC and GUID. A later entry of the table overrides an earlier one. */
 static int put_identity(json_t *plan, const struct cni_request *r)
 {
 	const struct {
@@ -107,7 +106,8 @@ static int put_identity(json_t *plan, const struct cni_request *r)
 
 #define MEGABIT 1000000
 
-/* Rates are bit/s; the kernel takes Mbit/s, 0 = no limit. */
+/* Adds the rate limit. Rates in the configuration are in bit/s; the kernel's are in Mbit/s, 0 = no
+ * limit. */
 static int put_bandwidth(json_t *plan, const struct cni_request *r, struct cni_error *e)
 {
 	const json_t *bandwidth = netconf_at(r->config, "runtimeConfig", "bandwidth");
@@ -120,7 +120,7 @@ static int put_bandwidth(json_t *plan, const struct cni_request *r, struct cni_e
 				"receives");
 	if (out < 0 || out / MEGABIT > UINT32_MAX)
 		return cni_fail(e, CNI_BAD_CONFIG,
-				"runtimeConfig.bandwidth.egressRate: %lld is no rate",
+				"runtimeConfig.bandwidth.egressRate: %lld is not a valid rate",
 				(long long)out);
 	if (out == 0)
 		return 0;
@@ -128,7 +128,7 @@ static int put_bandwidth(json_t *plan, const struct cni_request *r, struct cni_e
 	return json_object_set_new(plan, "maxTxRate", json_integer(out));
 }
 
-/* An object with the members a and b of another one, if present; NULL: neither. */
+/* Makes an object with the members a and b of another one, if it has them; NULL: it has neither. */
 static json_t *netconf_some_of(const json_t *object, const char *a, const char *b)
 {
 	json_t *some = json_pack("{s:O*, s:O*}", a, json_object_get(object, a), b,
@@ -140,7 +140,7 @@ static json_t *netconf_some_of(const json_t *object, const char *a, const char *
 	return NULL;
 }
 
-/* "IP=..;GATEWAY=..", "" = neither. */
+/* Formats "IP=..;GATEWAY=..", "" = neither. */
 static void netconf_ipam_env(const struct cni_request *r, char *ret, size_t size)
 {
 	snprintf(ret, size, "%s%s%s%s%s", r->ip[0] ? "IP=" : "", r->ip,
@@ -148,13 +148,13 @@ static void netconf_ipam_env(const struct cni_request *r, char *ret, size_t size
 }
 
 /* Adds the parts of the request that the plugin gets outside its "ipam" object, as IPAM_CARRIED. A
- * member of that name in the configuration is dropped, because it would change the plugin's
+ * member with that name in the configuration is dropped, because it would change the plugin's
  * environment. */
 static int netconf_carry(json_t *ipam, const struct cni_request *r)
 {
 	const json_t *args = json_object_get(r->config, "args");
 	json_t *cni = netconf_some_of(json_object_get(args, "cni"), "ips", "ips");
-	json_t *carried = json_pack(
+	json_auto_t *carried = json_pack(
 		"{s:o*, s:o*}", "runtimeConfig",
 		netconf_some_of(json_object_get(r->config, "runtimeConfig"), "ips", "ipRanges"),
 		"args", cni ? json_pack("{s:o}", "cni", cni) : NULL);
@@ -167,7 +167,6 @@ static int netconf_carry(json_t *ipam, const struct cni_request *r)
 		error = json_object_set_new(carried, "env", json_string(env));
 	if (error == 0 && json_object_size(carried))
 		error = json_object_set(ipam, IPAM_CARRIED, carried);
-	json_decref(carried);
 	return error;
 }
 
@@ -271,8 +270,7 @@ static int read_device(const struct cni_request *r, struct netconf *ret, struct 
 		if (is_nothing(ways[i].value))
 			continue;
 		if (!text || strlen(text) >= sizeof(ret->device))
-			return cni_fail(e, CNI_BAD_CONFIG, "%s: is no name of a device",
-					ways[i].key);
+			return cni_fail(e, CNI_BAD_CONFIG, "%s: is not a device name", ways[i].key);
 		strcpy(ret->device, text);
 		ret->by = ways[i].by;
 		return 0;

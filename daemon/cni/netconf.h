@@ -3,20 +3,20 @@
  * rdma-cni, host-device and our own, into a plan. Pure.
  *
  * Keys are translated to our spelling and then read by the table in network_keys.h, like those of
- * pools, annotations and admin requests. If a setting occurs several times, the last one counts, in
- * the order: configuration, MAC and GUID of CNI_ARGS, args.cni, runtimeConfig.
+ * pools, annotations and admin requests. If a setting occurs several times, the last one is used,
+ * in this order: configuration, MAC and GUID in CNI_ARGS, args.cni, runtimeConfig.
  *
- *   device      deviceID, pciBusID, runtimeConfig.deviceID, device, hwaddr, kernelpath: the first
- *   settings    vlan, vlanQoS, vlanProto, mac, spoofchk, trust, link_state, min_tx_rate,
- *               max_tx_rate, guid; ours: every key of an admin request, and softRoce
- *   bandwidth   of runtimeConfig: egressRate as maxTxRate; an ingressRate is refused (code 2), a VF
- *               cannot limit what it receives
- *   ipam        run by the daemon (daemon/attach/ipam); runtimeConfig.ips and ipRanges,
- * args.cni.ips and IP and GATEWAY of CNI_ARGS are passed to it; without an ipam, runtimeConfig.ips
- *               are the interface's addresses
- *
- *   rdmaIsolation, and type rdma: the node must be in exclusive RDMA mode, in which an RDMA device
- *               follows its netdev; in shared mode every namespace sees it (code 7)
+ * Keys by purpose:
+ * - device: the first of deviceID, pciBusID, runtimeConfig.deviceID, device, hwaddr, kernelpath.
+ * - settings: vlan, vlanQoS, vlanProto, mac, spoofchk, trust, link_state, min_tx_rate, max_tx_rate,
+ *   guid; also every key of an admin request, and softRoce.
+ * - bandwidth of runtimeConfig: egressRate sets maxTxRate. An ingressRate is rejected (code 2),
+ *   because a VF cannot limit what it receives.
+ * - ipam: the daemon runs the plugin (daemon/attach/ipam), and passes runtimeConfig.ips and
+ *   ipRanges, args.cni.ips, and IP and GATEWAY of CNI_ARGS to it. Without ipam, runtimeConfig.ips
+ *   are the interface's addresses.
+ * - rdmaIsolation, and type rdma: the node must be in exclusive RDMA mode, in which an RDMA device
+ *   follows its netdev; in shared mode every namespace sees the device (code 7).
  *
  * pkey and vfioPciMode are accepted and have no effect: ib-kubernetes evaluates pkey itself, and
  * the device's driver replaces vfioPciMode. Keys of other plugins are ignored. */
@@ -27,8 +27,8 @@
 enum netconf_by { NETCONF_BY_NAME, NETCONF_BY_ADDRESS, NETCONF_BY_PATH };
 
 struct netconf {
-	/* The type is rdma-cni's, which runs after the plugin that attached the device. Here that
-	 * was rocelet, which has also moved the RDMA device. */
+	/* The type is "rdma". rdma-cni runs after the plugin that attached the device; if that
+	 * plugin was rocelet, it has also moved the RDMA device. */
 	bool only_rdma;
 	bool rdma_isolation; /* the RDMA device must be in the pod's namespace alone */
 	char device[256];    /* "" = no device is named */
@@ -36,7 +36,7 @@ struct netconf {
 	struct net_plan plan; /* including ifname */
 };
 
-/* -EINVAL with code 2 or 7 and a message that names the key. */
+/* Converts the configuration. -EINVAL with code 2 or 7 and a message that names the key. */
 int netconf_read(struct netconf *ret, const struct cni_request *, struct cni_error *);
-/* The type in "ipam", "" = none. Borrowed. */
+/* Returns the type in "ipam", "" = none. Borrowed. */
 const char *netconf_ipam_type(const struct cni_request *);

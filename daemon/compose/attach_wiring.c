@@ -10,11 +10,11 @@
 #include "daemon.h"
 #include "engine.h"
 #include "holders.h"
+#include "listen.h"
 #include "log.h"
 #include "node.h"
 #include "resources.h"
 #include "self_metrics.h"
-#include "sockets.h"
 
 /* --- connections ------------------------------------------------------------------------------ */
 
@@ -23,6 +23,7 @@ static void attach_wiring_on_resources(void *arg)
 	struct daemon *d = arg;
 
 	d->routes.resources = resources_table(d->resources);
+	quiet_later(d);
 	reload_held(d); /* last, because it may configure the resources */
 }
 
@@ -35,10 +36,10 @@ static void on_sockets_swept(void *arg)
 {
 	struct daemon *d = arg;
 
-	sockets_serve_metrics(d->http, d->options->kubelet_dir);
+	sockets_serve_metrics(d->http, d->options->kubelet_dir, &d->http_wiring.metrics_err);
 }
 
-/* The status of a device for its pod. */
+/* Returns the status of a device for its pod. NULL: none yet, or out of memory. */
 static char *on_pod_status(const char *function, size_t *ret_len, void *arg)
 {
 	const struct daemon *d = arg;
@@ -144,9 +145,9 @@ void holders_stop(struct daemon *d)
 	d->holders = NULL;
 }
 
-/* Hides from IPAM plugins the folders in which the kubelet, the runtime and rocelet can be
- * controlled or inspected. The runtime's socket is listed as well, because its folder may be /,
- * which cannot be hidden. */
+/* Lists the paths that are hidden from IPAM plugins, because plugins could use them to control or
+ * inspect the kubelet, the runtime or rocelet. The runtime's socket is listed as well, because its
+ * folder may be /, which cannot be hidden. */
 static void hide_from_plugins(struct daemon *d)
 {
 	const struct options *o = d->options;
@@ -167,15 +168,16 @@ static void hide_from_plugins(struct daemon *d)
 			d->hidden[n++] = hidden[i];
 }
 
-/* Executes the DELs that the CNI plugin has left as files. Without that, a device returns when its
+/* Executes the DELs that the CNI plugin has written to files. Otherwise, a device returns when its
  * namespace ends. */
-static void work_off_deletions(struct daemon *d)
+static void open_deletions(struct daemon *d)
 {
 	struct err e = {0};
 
-	if (!d->options->dry_run &&
+	if (!options_change_nothing(d->options) &&
 	    cni_left_open(&d->cni_left, &d->loop, d->options->state_dir, d->cni, &e) < 0)
-		log_warn("cni", 0, "%s, going on without CNI deletions that are left as files",
+		log_warn("cni", 0,
+			 "%s, going on without the DELs that the CNI plugin writes to files",
 			 e.msg);
 }
 
@@ -193,7 +195,7 @@ int engine_start(struct daemon *d, struct err *e)
 		.state_dir = o->state_dir,
 		.ipam = {.path = o->cni_path, .hidden = d->hidden},
 		.holders = d->holders,
-		.dry_run = o->dry_run,
+		.dry_run = options_change_nothing(o),
 	};
 	const struct attach_hooks hooks = {
 		.changed = on_attachments,
@@ -218,11 +220,12 @@ int engine_start(struct daemon *d, struct err *e)
 	if (r < 0)
 		return r;
 	d->routes.admin = admin;
-	d->cni = cni_door_new(d->engine, node_inventory(d->node), o->cni_path, &o->cni_ipam_needs);
+	d->cni = cni_door_new(d->engine, &d->loop, node_inventory(d->node), o->cni_path,
+			      &o->cni_ipam_needs);
 	if (!d->cni)
 		return err_set(e, -ENOMEM, "out of memory");
 	d->routes.cni = (struct cni_hook){.request = wiring_cni, .arg = d};
-	work_off_deletions(d);
+	open_deletions(d);
 	return 0;
 }
 
@@ -253,7 +256,7 @@ int resources_start(struct daemon *d, struct err *e)
 		.devinfo_dir = o->devinfo_dir,
 		.cdi_dir = o->cdi_dir,
 		.run_dir = o->run_dir,
-		.dry_run = o->dry_run,
+		.dry_run = options_change_nothing(o),
 		.holders = d->holders,
 		.engine = d->engine,
 	};
@@ -265,7 +268,7 @@ int resources_start(struct daemon *d, struct err *e)
 		.arg = d,
 	};
 	struct config_source source = {.digest = d->launch->config_digest,
-				       .has_groups = d->launch->has_groups};
+				       .can_match = d->launch->can_match};
 	int r = resources_open(&d->resources, &d->loop, &d->hw, node_inventory(d->node), &opts,
 			       &hooks, e);
 
@@ -285,6 +288,7 @@ void resources_stop(struct daemon *d)
 	else
 		resources_close(d->resources);
 	d->resources = NULL;
+	config_checks_done(d);
 }
 
 void attach_wiring_sampled(struct daemon *d, uint64_t sample_ms)
@@ -297,7 +301,7 @@ bool attach_wiring_wants_counters(void *arg)
 {
 	const struct daemon *d = arg;
 
-	return d->resources && resources_write_pod_status(d->resources);
+	return d->resources && resources_have_pod_status(d->resources);
 }
 
 void attach_wiring_describe(const struct daemon *d, struct self_metrics *m)

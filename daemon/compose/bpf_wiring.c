@@ -13,14 +13,15 @@
 #include "qps.h"
 #include "unix_time.h"
 
-/* Limits for published events; in a storm (a thousand rejects per second) the rest are only
- * counted. Connection events have a limit of their own, so that they cannot crowd out others. */
+/* Limits for published events; if there are more (such as a thousand rejects per second), the rest
+ * are only counted. Connection events have a limit of their own, so that they do not displace
+ * others. */
 #define BPF_EVENTS_PER_SECOND 20
 #define BPF_EVENTS_BURST      100
 
 static void bpf_event_publish(struct daemon *d, const struct bpf_event *e)
 {
-	bool cm = e->kind == BPF_EVENT_CM; /* any user can cause these */
+	bool cm = e->kind == BPF_EVENT_CM; /* any user can cause connection events */
 	struct event published;
 
 	if (!bpf_event_to_event(e, unix_ms(), &published))
@@ -47,7 +48,7 @@ static void on_netdev_moved(struct daemon *d, const struct bpf_event *e)
 	node_hint(d->node, SCAN_NETDEVS | SCAN_RDMA, false);
 }
 
-/* e NULL: events were lost, and each may have been a hint. */
+/* Handles an event. e NULL: events were lost, so anything may have changed. */
 static void bpf_on_event(const struct bpf_event *e, void *arg)
 {
 	struct daemon *d = arg;
@@ -72,7 +73,8 @@ static void on_programs(void *arg)
 	qps_update(d->qps);
 }
 
-/* Modules are loaded and unloaded without notification; checking for one is a single call. */
+/* Checks each time whether rdma_cm is loaded, because modules are loaded and unloaded without
+ * notification; a check is a single call. */
 void bpf_wiring_update(struct daemon *d)
 {
 	const struct host *host = &node_inventory(d->node)->host;

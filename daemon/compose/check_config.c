@@ -3,7 +3,6 @@
 #include "check_config.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cleanup.h"
@@ -11,12 +10,69 @@
 #include "config_file.h"
 #include "err.h"
 #include "groups.h"
+#include "health.h"
+#include "host_index.h"
 #include "http_wiring.h"
 #include "hw.h"
-#include "node_scan.h"
 #include "options.h"
 #include "pool_config.h"
 #include "pools.h"
+#include "proposal.h"
+
+int suggest_config(const struct options *o)
+{
+	AUTO_FREE char *text = NULL;
+	unsigned n_problems;
+	struct scan scan;
+	int r = node_scan_once(&scan, o, &n_problems);
+
+	if (r == 0)
+		text = proposal_of(&scan.host);
+	scan_done(&scan);
+	if (r < 0)
+		return 1;
+	if (!text) {
+		fputs("rocelet: out of memory\n", stderr);
+		return 1;
+	}
+	fputs(text, stdout);
+	return 0;
+}
+
+static unsigned node_report_problems(const struct scan *scan)
+{
+	unsigned n = 0;
+
+	for (int i = 0; i < N_SCAN_SOURCES; i++) {
+		if (scan->problem[i].code == 0)
+			continue;
+		n++;
+		fprintf(stderr, "rocelet: %s: %s\n", scan_source_name((enum scan_source)i),
+			scan->problem[i].msg);
+	}
+	return n;
+}
+
+int node_scan_once(struct scan *ret, const struct options *o, unsigned *ret_problems)
+{
+	struct err e = {0};
+	struct hw hw;
+
+	*ret = (struct scan){0};
+	*ret_problems = 0;
+	if (hw_open(&hw, o->sysfs_root, o->dev_root, o->proc_root, &e) < 0) {
+		fprintf(stderr, "rocelet: %s\n", e.msg);
+		return -EIO;
+	}
+	hw_scan(&hw, SCAN_ALL, ret);
+	hw_close(&hw);
+	*ret_problems = node_report_problems(ret);
+	if (ret->problem[SRC_SYSFS].code < 0) {
+		fputs("rocelet: there is no sysfs to scan (--sysfs-root)\n", stderr);
+		return -EIO;
+	}
+	return 0;
+}
 
 struct check {
 	const struct options *options;
@@ -40,8 +96,8 @@ static void check_config_on_warning(const char *sentence, void *arg)
 	fprintf(stderr, "rocelet: %s\n", sentence);
 }
 
-/* Certificate, tokens, passwords. Not fatal: without them the daemon runs, but does not serve TCP.
- */
+/* Checks certificate, tokens and passwords. A failure is not fatal: without them the daemon runs,
+ * but does not serve TCP. */
 static void check_guards(struct check *c)
 {
 	struct err e = {0};
@@ -68,15 +124,14 @@ static void check_refusals(struct check *c)
 		check_fail(c, 2, "no resource is left");
 }
 
-/* A file that defines no resource and has an unknown key is probably misspelt, not meant to offer
- * nothing. */
+/* Fails if the file defines no resource but has an unknown key, which is probably misspelt. */
 static void check_config_check_names(struct check *c)
 {
 	if (c->pools->mistake.why[0] && c->pools->n_pools == 0 && c->pools->refusals.n == 0)
-		check_fail(c, 1, "no resource is configured, probably by a mistake");
+		check_fail(c, 2, "no resource is configured, probably because a key is misspelt");
 }
 
-/* A node without its file, but with another one beside it. */
+/* Warns if the file does not exist, but another one in its folder does. */
 static void check_config_check_folder(struct check *c)
 {
 	char beside[CONFIG_BESIDE_SIZE];
@@ -88,7 +143,7 @@ static void check_config_check_folder(struct check *c)
 
 /* --- groups ----------------------------------------------------------------------------------- */
 
-/* A group for other nodes is checked as far as that is possible without their devices. */
+/* Checks a group for other nodes, as far as that is possible without their devices. */
 static void check_config_check_group(struct check *c, const struct config_file *file)
 {
 	struct pool_config pools = {0};
@@ -96,7 +151,8 @@ static void check_config_check_group(struct check *c, const struct config_file *
 	struct err e = {0};
 
 	if (options_check_group(c->options, file, check_config_on_warning, c, &e) < 0 ||
-	    pool_config_load_group(&pools, file, c->options, check_config_on_warning, c, &e) < 0)
+	    pool_config_load_group(&pools, file, c->options, check_config_on_warning, c, &e) < 0 ||
+	    pool_config_check_any(&pools, &e) < 0)
 		check_fail(c, 2, e.msg);
 	for (size_t i = 0; i < pools.refusals.n; i++) {
 		pool_refusal_text(&pools.refusals.list[i], text);
@@ -121,9 +177,9 @@ static void check_config_check_groups(struct check *c)
 	}
 	if (file->group[0])
 		printf("group %s applies\n", file->group);
-	else if (n > 0)
+	else if (file->can_match)
 		puts("warning: no group matches this node");
-	c->warnings += n > 0 && !file->group[0];
+	c->warnings += file->can_match && !file->group[0];
 }
 
 /* --- the node --------------------------------------------------------------------------------- */
@@ -138,7 +194,7 @@ static unsigned count_warnings(const char *text)
 	return n;
 }
 
-/* They may appear later. */
+/* Warns about missing netdevs, which may appear later. */
 static void check_netdevs(struct check *c, const struct host *host, const char *option,
 			  const struct option_list *names)
 {
@@ -157,7 +213,36 @@ static void check_netdevs(struct check *c, const struct host *host, const char *
 	}
 }
 
-/* Prints which pool takes each device, without the kubelet's allocations. */
+/* Prints the health that the kubelet would get now. This is not a warning: a link may be down until
+ * its cable is plugged in. */
+static int check_config_print_health(const struct pools *pools, const struct host *host)
+{
+	struct host_index index;
+	char reasons[256];
+	int r = host_index_init(&index, host);
+
+	for (const struct pool_view *v = pools->views; r == 0 && v < pools->views + pools->n_views;
+	     v++) {
+		unsigned all = 0;
+		size_t n = 0;
+
+		for (size_t i = 0; i < v->n_offers; i++) {
+			unsigned bad = health_judge(v, &v->offers[i], &index, false);
+
+			all |= bad;
+			n += bad != 0;
+		}
+		if (n == 0)
+			continue;
+		health_text(all, reasons, sizeof(reasons));
+		printf("%s/%s: %zu of %zu devices unhealthy now: %s\n", v->pool->prefix,
+		       v->pool->name, n, v->n_offers, reasons);
+	}
+	host_index_done(&index);
+	return r;
+}
+
+/* Prints which pool has each device, without considering the kubelet's allocations. */
 static void explain(struct check *c, const struct host *host)
 {
 	AUTO_FREE char *text = NULL;
@@ -167,13 +252,13 @@ static void explain(struct check *c, const struct host *host)
 	check_netdevs(c, host, "packet-ports", &c->options->packet_ports);
 	if (pools_build(&built, c->pools, host, NULL) == 0)
 		text = pools_explain(&built);
-	pools_done(&built);
-	if (!text) {
-		check_fail(c, 1, "out of memory");
-		return;
+	if (text) {
+		fputs(text, stdout);
+		c->warnings += count_warnings(text);
 	}
-	fputs(text, stdout);
-	c->warnings += count_warnings(text);
+	if (!text || check_config_print_health(&built, host) < 0)
+		check_fail(c, 1, "out of memory");
+	pools_done(&built);
 }
 
 static void check_config_check_node(struct check *c)

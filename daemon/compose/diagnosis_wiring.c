@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* diagnosis_wiring.c - publishes the results of the sampler's diagnosis, to the API and as events;
- * and its inputs, to clients that record or follow the node. */
+/* diagnosis_wiring.c - publishes the results of the sampler's diagnosis to the API and as events,
+ * and its inputs to clients that record or follow the node. */
+#include <stdio.h>
+#include <string.h>
+
 #include "cleanup.h"
 #include "counters_watch.h"
 #include "daemon.h"
@@ -8,9 +11,63 @@
 #include "live_watch.h"
 #include "routes_ports.h"
 #include "sample_watch.h"
+#include "unix_time.h"
 #include "verdict_event.h"
 
-/* Before the first scan of the devices, no report is published: it would say that there are no
+/* --- readiness -------------------------------------------------------------------------------- */
+
+/* Shorter interruptions are not reported, such as a restart of the kubelet or an upgrade. */
+#define REPORT_AFTER_MS 15000
+/* Pause between two reports, if the reason changes. */
+#define REPORT_PAUSE_MS 60000
+
+static void ready_report(struct daemon *d, enum event_type type, const char *reason,
+			 const char *text)
+{
+	struct event event = {.type = type};
+
+	snprintf(event.reason, sizeof(event.reason), "%s", reason);
+	event.first_ms = event.last_ms = unix_ms();
+	snprintf(event.message, sizeof(event.message), "%.*s", (int)(sizeof(event.message) - 1),
+		 text);
+	event.message[strcspn(event.message, "\n")] = '\0';
+	daemon_event(d, &event);
+}
+
+/* Ends the state "not ready", and reports that if it was reported. */
+static void ready_again(struct daemon *d)
+{
+	if (d->not_ready.reported[0])
+		ready_report(d, EVENT_NORMAL, "Ready", "ready again");
+	d->not_ready = (struct not_ready){.since_ms = 0};
+}
+
+/* Sends an event when the daemon is not ready, with the text of /readyz, and when it is ready
+ * again. So the log and `rocectl events` show the same as the probe. */
+void ready_wiring_check(struct daemon *d, uint64_t now_ms)
+{
+	struct not_ready *n = &d->not_ready;
+	char text[READINESS_TEXT];
+
+	/* These reasons have events of their own (reload.c, and the engine's). */
+	if (readiness_is_starting(&d->routes, text) || readiness_is_refused(&d->routes, text) ||
+	    readiness_cannot_attach(&d->routes, text))
+		return;
+	if (!readiness_cannot_serve(&d->routes, text)) {
+		ready_again(d);
+		return;
+	}
+	if (n->since_ms == 0)
+		n->since_ms = now_ms;
+	if (now_ms - n->since_ms < REPORT_AFTER_MS || strcmp(n->reported, text) == 0 ||
+	    (n->reported[0] && now_ms - n->reported_ms < REPORT_PAUSE_MS))
+		return;
+	memcpy(n->reported, text, sizeof(n->reported));
+	n->reported_ms = now_ms;
+	ready_report(d, EVENT_WARNING, "NotReady", text + strlen("not ready: "));
+}
+
+/* Publishes nothing before the first scan of the devices, because that report would have no
  * problems. */
 void diagnosis_wiring_publish(const struct diagnosis_report *report, void *arg)
 {
@@ -22,7 +79,8 @@ void diagnosis_wiring_publish(const struct diagnosis_report *report, void *arg)
 	for (size_t i = 0; i < report->n_verdicts; i++) {
 		struct event event;
 
-		if (verdict_event(&report->verdicts[i], report->unix_ms, &event))
+		if (verdict_event(&report->verdicts[i], report->verdicts, report->n_verdicts,
+				  report->unix_ms, &event))
 			daemon_event(d, &event);
 	}
 	live_watch_sample(d->live_watch);
@@ -44,7 +102,7 @@ void diagnosis_wiring_line(const char *line, void *arg)
 {
 	struct daemon *d = arg;
 
-	sample_watch_tell(d->sample_watch, line);
+	sample_watch_notify(d->sample_watch, line);
 }
 
 int sample_watch_start(struct daemon *d, struct err *e)
@@ -98,7 +156,7 @@ void counters_watch_stop(struct daemon *d)
 
 int live_watch_start(struct daemon *d, struct err *e)
 {
-	int r = live_watch_open(&d->live_watch, &d->loop, routes_live_look, &d->routes, e);
+	int r = live_watch_open(&d->live_watch, &d->loop, routes_live_input, &d->routes, e);
 
 	if (r == 0)
 		d->routes.live_watch = d->live_watch;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* features_wiring.c - keeps the file of Node Feature Discovery (--features-dir) in step with the
- * node: written on a worker when a label changes, and every REFRESH_MS, because NFD ignores it
+/* features_wiring.c - keeps the file of Node Feature Discovery (--features-dir) up to date. A
+ * worker writes it when a label changes, and every REFRESH_MS, because NFD ignores the file
  * EXPIRY_MS after the last write. So the labels of a node vanish if its daemon ends or hangs. */
 #include <stdlib.h>
 #include <unistd.h>
@@ -19,10 +19,10 @@
 #define CHECK_MS   5000
 #define REFRESH_MS 300000
 #define EXPIRY_MS  900000
-/* A report that is older does not count. */
+/* A report older than this is ignored. */
 #define STALE_MS   30000
-/* A restarted daemon knows no verdict yet. For so long its predecessor's file stays, so that a
- * restart changes no label. */
+/* A restarted daemon has no verdict yet. For this time the file of its predecessor is kept, so that
+ * a restart changes no label. */
 #define HOLD_MS	   120000
 
 struct features {
@@ -32,11 +32,11 @@ struct features {
 	struct device_folder folder;
 	char labels[NODE_FEATURES_SIZE]; /* of the last write that succeeded */
 	char wanted[NODE_FEATURES_SIZE]; /* of the write in progress */
-	char *text;			 /* its file */
-	bool holds;			 /* it leaves an existing file alone */
+	char *text;			 /* contents of the file for that write */
+	bool holds;			 /* an existing file is not changed */
 	bool is_timer_closed, closing;
 	uint64_t written_ms;
-	int result; /* of device_files_write(); 0 also if the file was left alone */
+	int result; /* of device_files_write(); 0 also if the file was not changed */
 	struct err err;
 };
 
@@ -52,7 +52,7 @@ static void features_job(void *arg)
 			    : device_files_write(&f->folder, NODE_FEATURES_FILE, f->text, &f->err);
 }
 
-/* With the policy "zero" the daemon ends for good. */
+/* Removes the file with the shutdown policy "zero", because the daemon then ends permanently. */
 static void features_remove(struct features *f)
 {
 	const struct options *o = f->daemon->options;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/* hand_over.c - see hand_over.h. */
 #include "hand_over.h"
 
 #include <jansson.h>
@@ -33,11 +32,12 @@ void hand_over_self(char ret[HAND_OVER_POD_SIZE])
 
 /* --- the successor ---------------------------------------------------------------------------- */
 
-/* The strings of the document are printable ASCII or escaped; we check their length. */
-static int judge_answer(const struct client_answer *answer, char predecessor[HAND_OVER_POD_SIZE],
+/* Checks the answer. The strings of the document are printable ASCII or escaped, so only their
+ * length is checked. */
+static int check_answer(const struct client_answer *answer, char predecessor[HAND_OVER_POD_SIZE],
 			struct err *e)
 {
-	json_t *doc = json_text_load(answer->body, answer->len, 0, NULL);
+	json_auto_t *doc = json_text_load(answer->body, answer->len, 0, NULL);
 	const char *error = json_string_value(json_object_get(doc, "error"));
 	const char *pod = json_string_value(json_object_get(doc, "pod"));
 	int r = 0;
@@ -48,37 +48,37 @@ static int judge_answer(const struct client_answer *answer, char predecessor[HAN
 	if (answer->status != 200 && error)
 		r = err_set(e, -EBUSY, "%.200s", error);
 	else if (answer->status != 200)
-		r = err_set(e, -EBUSY, "it does not know how (status %u)", answer->status);
-	json_decref(doc);
+		r = err_set(e, -EBUSY, "its version cannot hand this node over (status %u)",
+			    answer->status);
 	return r;
 }
 
-int hand_over_ask(char predecessor[HAND_OVER_POD_SIZE], const char *run_dir, uint64_t wait_ms,
-		  struct err *e)
+int hand_over_request(char predecessor[HAND_OVER_POD_SIZE], const char *run_dir, uint64_t wait_ms,
+		      struct err *e)
 {
 	AUTO_FREE char *socket = NULL;
 	AUTO_FREE char *body = NULL;
 	char self[HAND_OVER_POD_SIZE];
 	struct client_answer answer = {0};
-	json_t *question;
+	json_t *request;
 	int r;
 
 	hand_over_self(self);
-	question = *self ? json_pack("{ss}", "pod", self) : json_object();
-	body = question ? json_dumps(question, 0) : NULL;
-	json_decref(question);
+	request = *self ? json_pack("{ss}", "pod", self) : json_object();
+	body = request ? json_dumps(request, 0) : NULL;
+	json_decref(request);
 	if (!body || asprintf(&socket, "%s/rocelet.sock", run_dir) < 0)
 		return err_set(e, -ENOMEM, "out of memory");
 	r = client_ask(&answer, socket, "/api/v1/hand-over", body, wait_ms, e);
 	if (r == 0)
-		r = judge_answer(&answer, predecessor, e);
+		r = check_answer(&answer, predecessor, e);
 	free(answer.body);
 	return r;
 }
 
 /* --- the predecessor -------------------------------------------------------------------------- */
 
-/* Connections that are neither read nor written any more. */
+/* Connections that we keep open, but no longer read or write. */
 struct silent_peers {
 	int *fds;
 	size_t n;
@@ -127,7 +127,7 @@ static void hand_over_on_signal(uv_signal_t *signal, int signum)
 	uv_stop(signal->loop);
 }
 
-/* Takes the connections out of the sockets, and frees the rest. */
+/* Moves the connections out of the sockets, and frees the rest. */
 static void keep_silent(struct silent_peers *ret, struct kubelet_sockets *sockets)
 {
 	for (size_t i = 0; i < sockets->n; i++)

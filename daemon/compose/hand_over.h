@@ -6,8 +6,9 @@
  * the admin socket of the predecessor. The predecessor stops as usual, but passes the kubelet's
  * sockets and connections to the successor (socket_transfer.h), which uses them when it has the
  * locks. The predecessor stays until it is terminated, because its supervisor would restart it. If
- * the successor's version does not support this, nothing is passed: the connections stay open and
- * silent here while it registers again, which kubelets before 1.25 do not notice. */
+ * the successor's version does not support this, nothing is passed: the connections stay open here,
+ * without traffic, while the successor registers again. Kubelets before 1.25 then keep the devices.
+ */
 #pragma once
 
 #include "err.h"
@@ -16,18 +17,18 @@
 /* "namespace/name" of rocelet's pod; "": not in a pod. */
 #define HAND_OVER_POD_SIZE 320
 
-/* Our own pod, from POD_NAMESPACE and POD_NAME (set by the downward API). */
+/* Writes the name of our own pod, from POD_NAMESPACE and POD_NAME (set by the downward API). */
 void hand_over_self(char pod[HAND_OVER_POD_SIZE]);
 
 /* Requests the node from the rocelet that serves <run-dir>/rocelet.sock; blocks until it has
- * answered, for at most wait_ms. *predecessor: its pod. -ENOTCONN, -ETIMEDOUT and the like: no
- * rocelet answers (yet); -EBUSY: it refuses, with the reason in the message. */
-int hand_over_ask(char predecessor[HAND_OVER_POD_SIZE], const char *run_dir, uint64_t wait_ms,
-		  struct err *);
+ * answered, for at most wait_ms. *predecessor: its pod. -ENOTCONN, -ETIMEDOUT and similar errors:
+ * no rocelet answers (yet); -EBUSY: it rejects the request, with the reason in the message. */
+int hand_over_request(char predecessor[HAND_OVER_POD_SIZE], const char *run_dir, uint64_t wait_ms,
+		      struct err *);
 
-/* Waits for SIGTERM or SIGINT (0), or until the lock of the folder has been free for some seconds,
- * i.e. the successor has exited for good (-EOWNERDEAD). Uses up the sockets, i.e. what could not be
- * passed to the successor: keeps each connection until the kubelet closes it or sends a request,
- * which then fails as if no rocelet was running; and none longer than a successor needs to register
- * the same resource. Blocks. */
+/* Blocks until SIGTERM or SIGINT (0), or until the lock of the folder has been free for some
+ * seconds because the successor has exited (-EOWNERDEAD). Frees the sockets, which have the
+ * connections that were not passed to the successor. Each connection is kept until the kubelet
+ * closes it, or sends a request, which then fails as if no rocelet was running. No connection is
+ * kept longer than a successor needs to register its resource. */
 int hand_over_linger(struct kubelet_sockets *, const char *folder);

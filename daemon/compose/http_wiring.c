@@ -11,15 +11,15 @@
 #include "config_watch.h"
 #include "daemon.h"
 #include "http.h"
+#include "listen.h"
 #include "log.h"
 #include "memory.h"
-#include "sockets.h"
 #include "tls.h"
 #include "unix_time.h"
 
 #define PORT_RETRY_MS 1000
 
-/* The kubelet has neither a token nor a password. */
+/* These paths are open, because the kubelet has no token and no password. */
 static const char *const open_paths[] = {"/healthz", "/readyz", NULL};
 
 static const char *guard_path(const struct options *o, int i)
@@ -147,11 +147,11 @@ int http_guard_load(const struct options *o, struct http *http, uint64_t *ret_di
 
 static const char *guards_text(const struct options *o)
 {
-	bool asks = o->auth_token_file[0] || o->basic_auth_file[0];
+	bool authenticates = o->auth_token_file[0] || o->basic_auth_file[0];
 
-	return o->tls_cert[0] ? asks ? ", TLS, authenticated clients only" : ", TLS"
-	       : asks	      ? ", authenticated clients only"
-			      : "";
+	return o->tls_cert[0]  ? authenticates ? ", TLS, authenticated clients only" : ", TLS"
+	       : authenticates ? ", authenticated clients only"
+			       : "";
 }
 
 /* Opens the listener, and retries later if that fails: another process may be using the port. */
@@ -175,7 +175,8 @@ static void serve_tcp(void *arg)
 		log_error("http", 0, "%s; retrying every second", e.msg);
 }
 
-/* Logs a failure once for each state of the files. */
+/* Loads the guards, and opens the port if they are valid. A failure is logged once for each state
+ * of the files. */
 static void load_guards(struct daemon *d)
 {
 	struct http_wiring *w = &d->http_wiring;
@@ -191,7 +192,7 @@ static void load_guards(struct daemon *d)
 	w->digest = digest;
 	w->err = e;
 	if (r == 0 && d->options->tls_cert[0] && tls_expires_s() * 1000 <= unix_ms())
-		log_warn("http", 0, "%s: the certificate has expired, but stays in use",
+		log_warn("http", 0, "%s: the certificate has expired, but is still in use",
 			 d->options->tls_cert);
 	if (r == 0 && !w->serves)
 		serve_tcp(d);
@@ -200,7 +201,7 @@ static void load_guards(struct daemon *d)
 	if (r < 0 && !logged)
 		log_error("http", 0, "%s, %s", w->err.msg,
 			  w->serves || w->port_err.code
-				  ? "keeping the valid ones"
+				  ? "keeping the previous ones"
 				  : "serving nothing over TCP until it is corrected");
 }
 
@@ -220,9 +221,9 @@ static int watch_guards(struct daemon *d, struct err *e)
 	return r;
 }
 
-/* Would the port be open to anyone, because the guards are defined in a configuration file that
- * cannot be read? Guards given as flags are known. */
-static bool is_anybodys(const struct daemon *d)
+/* True if the port would be open to all clients, because its guards are defined in a configuration
+ * file that was rejected. Guards given as flags are known. */
+static bool is_unguarded(const struct daemon *d)
 {
 	const struct launch *l = d->launch;
 
@@ -230,7 +231,7 @@ static bool is_anybodys(const struct daemon *d)
 				(d->options->auth_token_file[0] || d->options->basic_auth_file[0]));
 }
 
-/* The watches come first, so that a change after reading is a hint. */
+/* Watches and loads the guards, in this order, so that a change after the read is detected. */
 static int serve_guarded(struct daemon *d, struct err *e)
 {
 	int r = watch_guards(d, e);
@@ -251,7 +252,7 @@ static void http_serve_socket(void *arg)
 	int r = loop_lock_run_folder(d, &e);
 
 	if (d->options->rescan_interval_ms > 0)
-		timer_in(&w->look, d->options->rescan_interval_ms);
+		timer_in(&w->check_socket, d->options->rescan_interval_ms);
 	if (r != -EALREADY)
 		r = sockets_serve(d->http, folder, &e);
 	if (r == 0 && w->had_socket)
@@ -275,7 +276,7 @@ int http_start(struct daemon *d, struct err *e)
 	int r;
 
 	timer_init(&d->http_wiring.again, &d->loop, serve_tcp, d);
-	timer_init(&d->http_wiring.look, &d->loop, http_serve_socket, d);
+	timer_init(&d->http_wiring.check_socket, &d->loop, http_serve_socket, d);
 	r = http_open(&d->http, &d->loop, &opts, &d->self, routes_answer, &d->routes, e);
 
 	if (r < 0)
@@ -285,7 +286,7 @@ int http_start(struct daemon *d, struct err *e)
 	d->routes.port_error = &d->http_wiring.port_err;
 	d->routes.socket_error = &d->http_wiring.socket_err;
 	d->routes.serves_tcp = *d->options->listen ? &d->http_wiring.serves : NULL;
-	if (is_anybodys(d))
+	if (is_unguarded(d))
 		http_close_paths(
 			d->http,
 			"the configuration file was rejected, and with it the access rules of "
@@ -298,14 +299,14 @@ int http_start(struct daemon *d, struct err *e)
 	if (r < 0)
 		return r;
 	http_serve_socket(d);
-	sockets_serve_metrics(d->http, d->options->kubelet_dir);
+	sockets_serve_metrics(d->http, d->options->kubelet_dir, &d->http_wiring.metrics_err);
 	return 0;
 }
 
 void http_stop(struct daemon *d)
 {
 	timer_close(&d->http_wiring.again, NULL);
-	timer_close(&d->http_wiring.look, NULL);
+	timer_close(&d->http_wiring.check_socket, NULL);
 	for (int i = 0; i < N_GUARD_FILES; i++)
 		config_watch_close(d->http_wiring.watches[i]);
 	if (d->http)

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lock.c - see lock.h. */
 #include "lock.h"
 
 #include <fcntl.h>
@@ -18,12 +17,13 @@
 
 static const char file_name[] = "lock";
 
-/* Gives up if another process deletes and creates the file as fast as we open it. */
+/* Maximum number of tries, in case another process keeps deleting and creating the file. */
 #define ATTEMPTS 100
 
 /* --- the owner -------------------------------------------------------------------------------- */
 
-/* A line of /proc/locks: "1: FLOCK  ADVISORY  WRITE 1234 08:01:131075 0 EOF". */
+/* Parses a line of /proc/locks, such as "1: FLOCK  ADVISORY  WRITE 1234 08:01:131075 0 EOF". True
+ * if it is a lock of that folder. */
 static bool is_lock_of(const char *line, const struct stat *st, int *ret_pid)
 {
 	unsigned maj, min;
@@ -35,7 +35,7 @@ static bool is_lock_of(const char *line, const struct stat *st, int *ret_pid)
 
 /* Returns the pid of the process that locks the folder according to the kernel, preferring one of
  * our user; 0 = unknown. */
-static int find_holder(const struct hw *hw, int folder, bool *ret_stranger)
+static int find_holder(const struct hw *hw, int folder, bool *ret_other_user)
 {
 	AUTO_FD fd = hw->proc_fd < 0 ? -1 : openat(hw->proc_fd, "locks", O_RDONLY | O_CLOEXEC);
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
@@ -43,36 +43,37 @@ static int find_holder(const struct hw *hw, int folder, bool *ret_stranger)
 	char line[256], name[16];
 	int pid, found = 0;
 
-	*ret_stranger = false;
+	*ret_other_user = false;
 	if (!f)
 		return 0;
 	(void)take_fd(&fd);
-	while (fstat(folder, &st) == 0 && (!found || *ret_stranger) &&
+	while (fstat(folder, &st) == 0 && (!found || *ret_other_user) &&
 	       fgets(line, sizeof(line), f)) {
 		if (!is_lock_of(line, &st, &pid) || pid <= 0)
 			continue;
 		snprintf(name, sizeof(name), "%d", pid);
 		found = pid;
-		*ret_stranger = fstatat(hw->proc_fd, name, &process, 0) == 0 &&
-				process.st_uid != geteuid();
+		*ret_other_user = fstatat(hw->proc_fd, name, &process, 0) == 0 &&
+				  process.st_uid != geteuid();
 	}
 	fclose(f);
 	return found;
 }
 
-/* The contents of the file are untrusted, because others may have written it. */
+/* Returns a description of the process that has the lock. The contents of the file are untrusted,
+ * because others may have written it. */
 static void read_holder(const struct hw *hw, int folder, char *ret, size_t size)
 {
 	AUTO_FD fd = openat(folder, file_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	ssize_t n = fd < 0 ? 0 : pread(fd, ret, size - 1, 0);
-	bool stranger;
+	bool is_other_user;
 	int pid;
 
 	ret[n > 0 ? n : 0] = '\0';
 	ret[strcspn(ret, "\n")] = '\0';
 	if (ret[0] && utf8_is_name(ret, size))
 		return;
-	pid = find_holder(hw, folder, &stranger);
+	pid = find_holder(hw, folder, &is_other_user);
 	snprintf(ret, size, pid ? "pid %d" : "an unidentified process", pid);
 }
 
@@ -91,7 +92,8 @@ static int cannot(const char *path, int r, struct err *e)
 
 /* --- the file --------------------------------------------------------------------------------- */
 
-static bool is_still_there(int folder, int fd)
+/* False if the file was deleted or replaced. */
+static bool is_current(int folder, int fd)
 {
 	struct stat open, there;
 
@@ -108,7 +110,8 @@ static int lock_open_file(int folder)
 	return fd < 0 ? -errno : fd;
 }
 
-/* A file that was deleted before we locked it is no lock, so try again. */
+/* Opens and locks the file. Tries again if it was deleted before we locked it, because that lock is
+ * not valid. */
 static int lock_file(int folder)
 {
 	for (int i = 0; i < ATTEMPTS; i++) {
@@ -118,7 +121,7 @@ static int lock_file(int folder)
 			return fd;
 		if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 			return -errno;
-		if (is_still_there(folder, fd))
+		if (is_current(folder, fd))
 			return take_fd(&fd);
 	}
 	return -EBUSY;
@@ -129,23 +132,23 @@ static void write_self(int fd, const char *self)
 	char line[256];
 	int n = snprintf(line, sizeof(line), "%.*s\n", (int)sizeof(line) - 2, self);
 
-	/* best effort, it only informs */
+	/* best effort: the line is only for people */
 	if (ftruncate(fd, 0) < 0 || pwrite(fd, line, (size_t)n, 0) < 0)
 		return;
 }
 
 /* --- the folder ------------------------------------------------------------------------------- */
 
-/* Any user who can read a folder can lock it, so the lock of another user is ignored. If the file
- * system cannot lock folders, the file's lock is sufficient. */
+/* Locks the folder. Any user who can read a folder can lock it, so the lock of another user is
+ * ignored. If the file system cannot lock folders, the file's lock is sufficient. */
 static int lock_folder(const struct hw *hw, int folder, bool *ret_locked)
 {
-	bool stranger;
+	bool is_other_user;
 
 	*ret_locked = flock(folder, LOCK_EX | LOCK_NB) == 0;
 	if (*ret_locked || errno != EWOULDBLOCK)
 		return 0;
-	return find_holder(hw, folder, &stranger) && stranger ? 0 : -EWOULDBLOCK;
+	return find_holder(hw, folder, &is_other_user) && is_other_user ? 0 : -EWOULDBLOCK;
 }
 
 static uint64_t lock_now_ms(void)
@@ -237,8 +240,8 @@ int lock_wait(int (*attempt)(void *arg, struct err *), uint64_t wait_ms,
 
 void lock_release(struct lock *l)
 {
-	/* A process that has opened the file by now notices the deletion after locking it. */
-	if (l->file_fd >= 0 && is_still_there(l->folder_fd, l->file_fd))
+	/* A process that has opened the file already detects the deletion after locking it. */
+	if (l->file_fd >= 0 && is_current(l->folder_fd, l->file_fd))
 		unlinkat(l->folder_fd, file_name, 0);
 	if (l->file_fd >= 0)
 		close(l->file_fd);

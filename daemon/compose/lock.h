@@ -19,19 +19,19 @@ struct lock {
 
 #define LOCK_NONE ((struct lock){-1, -1})
 
-/* Creates the folder if needed, with that mode. self: one line that describes us to others.
- * -EALREADY: locked by another process, which the message describes as far as known. Any other
- * error: it cannot be locked, or not created. */
+/* Locks the folder, and creates it if needed, with that mode. self: one line that describes us to
+ * others. -EALREADY: locked by another process, which the message describes as far as known. Other
+ * errors: the folder cannot be locked or created. */
 int lock_take(struct lock *, const struct hw *, const char *folder, mode_t, const char *self,
 	      struct err *);
 /* Retries while `attempt` returns -EALREADY, for at most wait_ms. meanwhile (may be NULL) is called
  * after each try with the remaining time. */
 int lock_wait(int (*attempt)(void *arg, struct err *), uint64_t wait_ms,
 	      void (*meanwhile)(uint64_t left_ms, void *arg), void *arg, struct err *);
-/* Is the lock free? For a process that has released it; another one that takes the lock at the same
- * time may have to retry. */
+/* True if the lock is free; for a process that has released it. The check takes the lock briefly,
+ * so another process may have to retry. */
 bool lock_is_free(const char *folder);
-/* Is it the lock of this folder, possibly under another path? */
+/* True if it is the lock of this folder, possibly under another path. */
 bool lock_is_of(const struct lock *, const char *folder);
-/* Removes the file, too. */
+/* Releases the lock and removes the file. */
 void lock_release(struct lock *);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* loop.c - the daemon's life cycle: modules started top to bottom, the loop, modules stopped bottom
- * to top.
+/* loop.c - runs the daemon: takes the locks, starts the modules from top to bottom, runs the loop,
+ * and stops the modules from bottom to top.
  *
  * Stop (signal, or a module that could not start): each stop closes the module's handles, then the
  * loop runs until none is left. A handle that stays open is a bug and is logged. */
 #include "loop.h"
 
 #include <linux/capability.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -38,7 +37,7 @@ static int start_modules(struct daemon *d, struct err *e)
 		if (r == 0)
 			continue;
 		if (modules[i].optional) {
-			log_warn("loop", 0, "%s: %s, going on without", modules[i].name, e->msg);
+			log_warn("loop", 0, "%s: %s, going on without it", modules[i].name, e->msg);
 			continue;
 		}
 		stop_modules(d, i + 1);
@@ -54,7 +53,8 @@ static void log_open_handle(uv_handle_t *h, void *arg)
 		  uv_handle_type_name(uv_handle_get_type(h)));
 }
 
-/* Raises it to the hard limit, because the sysfs fallback needs a descriptor per counter. */
+/* Raises the limit of descriptors to the hard limit, because the sysfs fallback needs a descriptor
+ * per counter. */
 static void raise_fd_limit(void)
 {
 	struct rlimit limit;
@@ -65,11 +65,11 @@ static void raise_fd_limit(void)
 	}
 }
 
-/* The loop has little work per wake-up, but others wait for it: a short time slice lets it run
- * before the workers, which keep the default (sched_setattr(2); fair tasks since Linux 6.12,
- * kernel/sched/fair.c, PREEMPT_SHORT). Older kernels reject or ignore it, but schedule a thread
- * that mostly sleeps soon enough. */
-static void ask_for_short_turns(void)
+/* Requests a short time slice: the loop has little work per wake-up, but other processes wait for
+ * it, and a short slice lets it run before the workers, which keep the default (sched_setattr(2);
+ * fair tasks since Linux 6.12, kernel/sched/fair.c, PREEMPT_SHORT). Older kernels reject or ignore
+ * it, but on them a thread that mostly sleeps runs soon enough. */
+static void request_short_slices(void)
 {
 	struct {
 		uint32_t size, policy;
@@ -90,7 +90,7 @@ static void ask_for_short_turns(void)
 
 /* --- locks ------------------------------------------------------------------------------------ */
 
-/* "pid 17 on node-1, pod a/b: rocelet --config x". */
+/* Writes a line such as "pid 17 on node-1, pod a/b: rocelet --config x". */
 static void describe_self(const struct launch *l, char *ret, size_t size)
 {
 	char host[65] = "", pod[HAND_OVER_POD_SIZE];
@@ -124,20 +124,21 @@ static int attempt_lock(void *arg, struct err *e)
 	return lock_take(a->lock, &d->hw, a->folder, a->mode, self, e);
 }
 
-/* Called after every try for the lock, until the predecessor has answered: one that has just
- * started serves its socket a little later. With a rejected configuration the node is not
- * requested: the predecessor, whose configuration was valid, serves it as long as it runs. */
-static void ask_predecessor(uint64_t left_ms, void *arg)
+/* Requests the node from the predecessor. Called after every try for the lock; repeats the request
+ * until the predecessor has answered, because one that has just started may not serve its socket
+ * yet. With a rejected configuration, the node is not requested: the predecessor, whose
+ * configuration was valid, serves the node as long as it runs. */
+static void request_node(uint64_t left_ms, void *arg)
 {
 	struct daemon *d = ((struct attempt *)arg)->daemon;
 	struct err e = {0};
 	int r;
 
 	socket_transfer_receive(d->successor_fd, &d->at_kubelet);
-	if (d->asked_predecessor)
+	if (d->requested_node)
 		return;
 	if (d->launch->refused.code) {
-		d->asked_predecessor = true;
+		d->requested_node = true;
 		log_warn("lock", 0, "the configuration was rejected, not requesting this node: %s",
 			 d->launch->refused.msg);
 		return;
@@ -145,11 +146,12 @@ static void ask_predecessor(uint64_t left_ms, void *arg)
 	if (d->successor_fd < 0) {
 		d->successor_fd = socket_transfer_listen(d->options->run_dir, &e);
 		if (d->successor_fd < 0)
-			log_warn("lock", 0, "%s, going on without what the kubelet is connected to",
+			log_warn("lock", 0,
+				 "%s, going on without the predecessor's kubelet connections",
 				 e.msg);
 	}
-	r = hand_over_ask(d->predecessor, d->options->run_dir, left_ms, &e);
-	d->asked_predecessor = r == 0 || r == -EBUSY;
+	r = hand_over_request(d->predecessor, d->options->run_dir, left_ms, &e);
+	d->requested_node = r == 0 || r == -EBUSY;
 	if (r == 0)
 		log_info("lock", 0, "the other rocelet hands this node over");
 	else if (r == -EBUSY)
@@ -157,29 +159,28 @@ static void ask_predecessor(uint64_t left_ms, void *arg)
 			 "the other rocelet does not hand over: %s, waiting for its exit", e.msg);
 }
 
-/* A folder that cannot be locked is read-only, or on a file system without locks: log that and
- * continue without the lock. */
+/* Waits for a lock. A folder that cannot be locked is read-only, or on a file system without locks:
+ * this is logged, and the daemon runs without the lock. */
 static int lock_one(struct attempt a, struct err *e)
 {
 	const struct options *o = a.daemon->options;
-	int r = lock_wait(attempt_lock, o->lock_wait_ms, o->take_over ? ask_predecessor : NULL, &a,
-			  e);
+	int r = lock_wait(attempt_lock, o->lock_wait_ms, o->take_over ? request_node : NULL, &a, e);
 
 	if (r == -EALREADY || r == 0)
 		return r;
-	log_warn("lock", 0, "%s, going on without", e->msg);
+	log_warn("lock", 0, "%s, going on without it", e->msg);
 	return 0;
 }
 
-/* Without CAP_NET_ADMIN, nothing can be changed, so the node's lock is not needed. */
+/* True if the node's lock is needed: without CAP_NET_ADMIN, nothing can be changed. */
 static bool may_change_things(const struct daemon *d)
 {
 	return d->hw.live && !d->options->dry_run &&
 	       (geteuid() == 0 || privileges_effective() & UINT64_C(1) << CAP_NET_ADMIN);
 }
 
-/* A dry run does not lock the state folder. The node's lock is taken last and released first, so a
- * process that has the folders of its predecessor need not wait for it. */
+/* Takes all locks. A dry run does not lock the state folder. The node's lock is taken last and
+ * released first, so a process that has locked the folders does not have to wait for it. */
 static int lock_node(struct daemon *d, struct err *e)
 {
 	const struct options *o = d->options;
@@ -216,12 +217,13 @@ int loop_lock_run_folder(struct daemon *d, struct err *e)
 
 /* --- life cycle ------------------------------------------------------------------------------- */
 
-/* The kubelet kills a pod after 30 s. Operations on devices end sooner unless they are blocked. */
+/* The kubelet kills a pod 30 s after SIGTERM. Operations on devices end sooner unless they are
+ * blocked. */
 #define DRAIN_MS 20000
 
 static void hand_sockets_over(struct daemon *d);
 
-/* Exits without waiting for blocked threads. The kernel ends them, and then releases our locks. */
+/* Exits without waiting for blocked threads. The kernel ends them and then releases our locks. */
 __attribute__((noreturn)) static void end_without(struct daemon *d)
 {
 	struct job_status jobs[JOB_THREADS];
@@ -229,8 +231,8 @@ __attribute__((noreturn)) static void end_without(struct daemon *d)
 
 	for (size_t i = 0; i < n; i++)
 		log_error("loop", 0,
-			  "%s has been running for %llu s: ending without it, the next start "
-			  "repairs what it leaves",
+			  "%s has been running for %llu s: exiting without waiting; the next start "
+			  "repairs interrupted operations",
 			  jobs[i].text, (unsigned long long)jobs[i].for_ms / 1000);
 	if (n == 0)
 		uv_walk(&d->loop, log_open_handle, NULL);
@@ -279,7 +281,8 @@ static int run_loop(struct daemon *d, struct err *e)
 	return r < 0 ? err_set(e, r, "event loop: %s", uv_strerror(r)) : run_modules(d, e);
 }
 
-/* Call before the locks are released: the successor receives once more when it has them. */
+/* Sends the kubelet sockets to the successor. Call before the locks are released: the successor
+ * receives the last messages when it has the locks. */
 static void hand_sockets_over(struct daemon *d)
 {
 	struct err e = {0};
@@ -296,7 +299,7 @@ static void hand_sockets_over(struct daemon *d)
 /* Waits for termination after a successor has taken over. */
 static void linger(struct daemon *d)
 {
-	/* libuv's handler is gone, and there is nothing to reload. */
+	/* libuv's handler was removed, and there is no configuration to reload. */
 	signal(SIGHUP, SIG_IGN);
 	log_info("loop", 0, "handed over to %s, waiting for SIGTERM",
 		 *d->successor ? d->successor : "a rocelet outside of pods");
@@ -321,7 +324,7 @@ int loop_run(const struct launch *launch, struct err *e)
 	int r;
 
 	raise_fd_limit();
-	ask_for_short_turns();
+	request_short_slices();
 	r = hw_open(&d.hw, options->sysfs_root, options->dev_root, options->proc_root, e);
 	if (r < 0)
 		return r;

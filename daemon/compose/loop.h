@@ -19,14 +19,16 @@ struct launch {
 	char *const *argv;
 	uint64_t config_digest;	       /* of the file with the options and pools */
 	char group[CONFIG_GROUP_SIZE]; /* the group of that file that applies; "" = none */
-	bool has_groups;
-	/* The file was rejected as a whole, so there are no pools; code 0: it was not. */
+	bool can_match;
+	/* Why the file was rejected as a whole, so that there are no pools; code 0: it was not
+	 * rejected. */
 	struct err refused;
-	/* Its options are not in use either, so the intended folders are unknown: nothing is
-	 * changed, and a corrected file takes effect after a restart. */
+	/* The options of the file are not in use either, so the intended folders are unknown:
+	 * nothing is changed, and a corrected file takes effect after a restart. */
 	bool observes;
 };
 
-/* Runs until SIGINT or SIGTERM; returns 0 after a clean stop, or the reason why it could not start.
- * -EALREADY: another rocelet has its state or run folder (lock.h). */
+/* Runs the daemon until SIGINT or SIGTERM; returns 0 after a clean stop, or the reason why it could
+ * not start. -EALREADY: another rocelet has the node, or the state or run folder (node_lock.h,
+ * lock.h). */
 int loop_run(const struct launch *, struct err *);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/* memory.c - see memory.h. */
 #include "memory.h"
 
 #include <dlfcn.h>
@@ -68,7 +67,7 @@ static bool has_modified_code(const struct dl_phdr_info *object, const ElfW(Phdr
 	return false;
 }
 
-static bool is_as_in_its_file(const struct dl_phdr_info *object)
+static bool has_unmodified_code(const struct dl_phdr_info *object)
 {
 	for (size_t i = 0; i < object->dlpi_phnum; i++)
 		if (object->dlpi_phdr[i].p_type == PT_DYNAMIC)
@@ -76,7 +75,7 @@ static bool is_as_in_its_file(const struct dl_phdr_info *object)
 	return false;
 }
 
-static void memory_give_back(uintptr_t start, uintptr_t end)
+static void release_pages(uintptr_t start, uintptr_t end)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 
@@ -86,22 +85,23 @@ static void memory_give_back(uintptr_t start, uintptr_t end)
 	(void)madvise((void *)start, end - start, MADV_DONTNEED);
 }
 
-static int give_back_object(struct dl_phdr_info *object, size_t size, void *arg)
+static int release_object(struct dl_phdr_info *object, size_t size, void *arg)
 {
 	(void)size, (void)arg;
-	if (!is_as_in_its_file(object))
+	if (!has_unmodified_code(object))
 		return 0;
 	for (size_t i = 0; i < object->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &object->dlpi_phdr[i];
 		uintptr_t start = object->dlpi_addr + p->p_vaddr;
 
 		if (p->p_type == PT_LOAD && !(p->p_flags & PF_W))
-			memory_give_back(start, start + p->p_memsz);
+			release_pages(start, start + p->p_memsz);
 	}
 	return 0;
 }
 
-void memory_give_back_code(void)
+void memory_release(void)
 {
-	dl_iterate_phdr(give_back_object, NULL);
+	malloc_trim(0);
+	dl_iterate_phdr(release_object, NULL);
 }

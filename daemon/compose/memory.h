@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* memory.h - keeps the daemon's memory small.
  *
- * Heap: only one of several threads works at a time, but with a heap per thread, each would grow to
- * the size of the largest page. Code: relocating two dozen libraries touches 4 MB of their pages,
- * of which less than 1 MB is used again. GnuTLS, a dependency of libmicrohttpd: linking this file
- * keeps it uninitialised until TLS is needed. */
+ * Heap: usually only one thread works at a time, but with a heap per thread, each heap would grow
+ * to the size of the largest page. Code: relocating two dozen libraries touches 4 MB of their
+ * pages, of which less than 1 MB is used again. GnuTLS, a dependency of libmicrohttpd: linking this
+ * file keeps it uninitialised until TLS is needed. */
 #pragma once
 
 /* Uses one heap; large blocks are returned when they are freed (mallopt(3): without a fixed
@@ -15,7 +15,8 @@ void memory_keep_small(void);
  * fail. */
 int memory_start_tls(void);
 
-/* Unmaps the pages of code and constants of everything that is loaded. They stay in the page cache,
- * and are mapped again when accessed. Any thread, any time; modified pages are not touched. A
- * breakpoint or uprobe in such a page is lost. */
-void memory_give_back_code(void);
+/* Returns free pages of the heap, and unmaps the code and constants of the program and all loaded
+ * libraries. Those pages stay in the page cache, and are mapped again when accessed. May be called
+ * by any thread at any time, but the code that runs next is a little slower. Modified pages stay
+ * mapped. A breakpoint or uprobe in an unmapped page is lost. */
+void memory_release(void);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* modules.c - starts and stops each part of the daemon, and connects the parts. */
-#include <inttypes.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -53,6 +52,7 @@ static void on_inventory(bool first, void *arg)
 			 rdma_netns_mode_name(inv->host.rdma_mode));
 	if (node_knows_devices(d->node))
 		d->routes.inventory = inv;
+	quiet_later(d);
 	bpf_wiring_update(d);
 	qps_update(d->qps);
 	if (d->resources && node_knows_devices(d->node))
@@ -96,8 +96,10 @@ static void self_metrics_fill(struct self_metrics *m, void *arg)
 	m->config_digest = d->source.digest;
 	m->config_generation = d->routes.config_generation;
 	memcpy(m->config_group, d->source.group, sizeof(m->config_group));
+	m->config_unmatched = d->source.can_match && !d->source.group[0];
 	m->config_refusals = d->config.refusals.n;
-	m->config_lacks = d->config.n_lacks;
+	m->config_unusable = d->config.n_lacks;
+	m->config_ignored = d->config.n_ignored;
 	m->tls_expires_s = tls_expires_s();
 	m->compat = d->options->compat != 0;
 	m->compat_success = node_inventory(d->node)->host.n_rdma > 0;
@@ -113,8 +115,8 @@ static void self_metrics_fill(struct self_metrics *m, void *arg)
 	qp_wiring_describe(d, m);
 }
 
-/* Without a request for so long, samples are not rendered: it is several intervals of Prometheus.
- */
+/* The page is not rendered any more after this time without a request: several intervals of
+ * Prometheus. */
 #define PAGE_KEPT_MS 300000
 
 static bool modules_wants_page(void *arg)
@@ -133,7 +135,7 @@ static void modules_want_page(void *arg)
 		sampler_wake(d->sampler);
 }
 
-/* Before the first scan of the devices, no page is published: it would say that there are none. */
+/* Publishes the page, but not before the first scan of the devices, because it would have none. */
 static void on_page(struct page *page, void *arg)
 {
 	struct daemon *d = arg;
@@ -141,7 +143,7 @@ static void on_page(struct page *page, void *arg)
 	if (!d->page_counts)
 		return;
 	if (!d->routes.is_sampled)
-		memory_give_back_code(); /* everything is loaded and started by now */
+		memory_release(); /* all libraries are loaded, and all modules started */
 	routes_use_page(&d->routes, page);
 	settings_watch_refresh(d->settings);
 }
@@ -228,7 +230,7 @@ static void job_watch_stop(struct daemon *d)
 
 /* --- a successor ------------------------------------------------------------------------------ */
 
-/* Time for the answer to be sent; the successor waits for our locks anyway. */
+/* Time for sending the answer; the successor waits for our locks anyway. */
 #define ANSWER_MS 50
 
 static void on_hand_over_timer(void *arg)
@@ -238,7 +240,8 @@ static void on_hand_over_timer(void *arg)
 	uv_stop(&d->loop);
 }
 
-/* Rejects the request of a predecessor that was restarted: it should end, not get the node back. */
+/* Answers a successor. Rejects the request of a restarted predecessor: it should exit, and not get
+ * the node back. */
 static int on_hand_over(const struct attach_owner *successor, const char **ret_pod, struct err *e,
 			void *arg)
 {
@@ -248,8 +251,8 @@ static int on_hand_over(const struct attach_owner *successor, const char **ret_p
 	if (successor->pod[0])
 		snprintf(pod, sizeof(pod), "%s/%s", successor->namespace, successor->pod);
 	if (*pod && strcmp(pod, d->predecessor) == 0)
-		return err_set(e, -EBUSY, "pod %s has handed this node over before, and is to end",
-			       pod);
+		return err_set(e, -EBUSY,
+			       "pod %s has already handed this node over, and should exit", pod);
 	log_info("loop", 0, "%s%s requests this node: handing it over",
 		 *pod ? "pod " : "a rocelet outside of pods", pod);
 	snprintf(d->successor, sizeof(d->successor), "%s", pod);
@@ -292,7 +295,7 @@ static void node_stop(struct daemon *d)
 	node_close(d->node);
 }
 
-/* Started before the node's first scan can end, so that no change is missed in between. */
+/* Starts to listen before the node's first scan can end, so that no change is missed in between. */
 static int links_start(struct daemon *d, struct err *e)
 {
 	const struct link_hooks hooks = {
@@ -309,8 +312,8 @@ static void links_stop(struct daemon *d)
 	link_events_close(d->links);
 }
 
-/* The kernel's uevents come first; udev's come after its rules have named the device and set its
- * permissions. */
+/* Listens to the kernel, to udev or to both. The kernel sends its uevents first; udev sends its own
+ * after its rules have named the device and set its permissions. */
 static int uevents_start(struct daemon *d, struct err *e)
 {
 	enum event_source source = d->options->event_source;
@@ -336,19 +339,20 @@ static void uevents_stop(struct daemon *d)
 	uevents_close(d->udev_uevents);
 }
 
-/* Enabling counters changes the node, so a dry run only logs it. */
+/* Returns the number of optional counters to enable. Enabling changes the node, so a dry run only
+ * logs it. */
 static size_t modules_optional_counters(struct daemon *d)
 {
 	const struct option_list *list = &d->options->optional_counters;
 
 	for (unsigned i = 0; i < list->n; i++) {
 		d->optional[i] = list->items[i];
-		if (d->options->dry_run)
+		if (options_change_nothing(d->options))
 			log_info("sampler", 0,
-				 "dry run: would switch on optional counter %s where a port has it",
-				 list->items[i]);
+				 "%s: would switch on optional counter %s where a port has it",
+				 d->options->dry_run ? "dry run" : "observes only", list->items[i]);
 	}
-	return d->options->dry_run ? 0 : list->n;
+	return options_change_nothing(d->options) ? 0 : list->n;
 }
 
 static void modules_read_report(struct report_reader *reader, void *arg)
@@ -410,8 +414,8 @@ static void sampler_stop(struct daemon *d)
 	sampler_close(d->sampler);
 }
 
-/* With one sample per second, every second sample reads the settings: a change is judged within 4
- * s. */
+/* With one sample per second, every second sample reads the settings, so a change is detected
+ * within 4 s. */
 #define SETTINGS_PAUSE_MS 1500
 
 static int settings_start(struct daemon *d, struct err *e)
@@ -427,7 +431,8 @@ static void settings_stop(struct daemon *d)
 	d->settings = NULL;
 }
 
-/* Creating or deleting a device node by hand causes no event. */
+/* Watches the folder of the device nodes, because creating or deleting one by hand causes no other
+ * event. */
 static int dev_watch_start(struct daemon *d, struct err *e)
 {
 	char path[OPTION_TEXT_SIZE + 16];
@@ -441,6 +446,7 @@ static void dev_watch_stop(struct daemon *d)
 	dir_watch_close(d->dev_watch);
 }
 
+/* True if the configuration file has changed since the start. */
 static bool is_changed(const struct daemon *d)
 {
 	struct config_file file = {0};
@@ -453,8 +459,8 @@ static bool is_changed(const struct daemon *d)
 	return changed;
 }
 
-/* Changes between reading the configuration at the start and this watch cause no hint, so compare;
- * that may be a long time, if another rocelet had to end first. */
+/* Watches the configuration. Changes between its first read and this watch cause no event, so the
+ * file is compared. That time may be long if another rocelet had to exit first. */
 static int config_watch_start(struct daemon *d, struct err *e)
 {
 	int r = config_watch_open(&d->config_watch, &d->loop, d->options->config, on_config_changed,
@@ -473,7 +479,8 @@ static void config_watch_stop(struct daemon *d)
 const struct module modules[] = {
 	{"signals", false, signals_start, signals_stop},
 	{"node's lock", false, node_lock_start, node_lock_end},
-	{"watch over workers", false, job_watch_start, job_watch_stop},
+	{"watch for blocked jobs", false, job_watch_start, job_watch_stop},
+	{"memory", false, quiet_start, quiet_stop},
 	{"node", false, node_start, node_stop},
 	{"link events", true, links_start, links_stop},
 	{"uevents", true, uevents_start, uevents_stop},
@@ -488,10 +495,10 @@ const struct module modules[] = {
 	{"configuration watch", true, config_watch_start, config_watch_stop},
 	{"device node watch", true, dev_watch_start, dev_watch_stop},
 	{"sampler", false, sampler_start, sampler_stop},
-	{"features of the node", true, features_start, features_stop},
-	{"settings of ports", true, settings_start, settings_stop}, /* reads after each sample */
+	{"Node Feature Discovery file", true, features_start, features_stop},
+	{"settings of ports", true, settings_start, settings_stop}, /* it reads after each sample */
 	{"owners of processes", false, owners_start, owners_stop},
-	/* Late, because reading the kernel's BTF takes a while. */
+	/* Late, because reading the kernel's BTF is slow. */
 	{"bpf", true, bpf_start, bpf_stop},
 	{"packet counting", true, packets_start, packets_stop},
 	/* After bpf, so that changes are reported before the existing queue pairs are read. */

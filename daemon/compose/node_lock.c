@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* node_lock.c - see node_lock.h.
  *
- * The socket listens only for SO_PEERCRED: a client that connects learns the pid of the
- * listener. */
+ * The socket listens only for SO_PEERCRED: a client that connects gets the pid of the listener. */
 #include "node_lock.h"
 
 #include <errno.h>
@@ -38,8 +37,8 @@ static int node_lock_open_socket(void)
 	return fd < 0 ? -errno : fd;
 }
 
-/* "pid 17 (rocelet)". Its command line is not read, because that is in the process's memory, so it
- * could block us forever. */
+/* Writes a text such as "pid 17 (rocelet)". The command line is not read, because it is in the
+ * process's memory, and the read could block us forever. */
 static void node_lock_describe(const struct hw *hw, pid_t pid, char *ret, size_t size)
 {
 	char path[32], name[32];
@@ -55,7 +54,7 @@ static void node_lock_describe(const struct hw *hw, pid_t pid, char *ret, size_t
 		snprintf(ret, size, "pid %d (%s)", pid, name);
 }
 
-/* --- an owner that does not answer ------------------------------------------------------------ */
+/* --- an owner that accepts no connections ----------------------------------------------------- */
 
 static const char *attribute(const struct nlmsghdr *h, int type, size_t size)
 {
@@ -65,39 +64,39 @@ static const char *attribute(const struct nlmsghdr *h, int type, size_t size)
 	return a && (size_t)nla_len(a) == size ? nla_data(a) : NULL;
 }
 
-static int see_socket(const struct nlmsghdr *h, void *arg)
+static int read_socket(const struct nlmsghdr *h, void *arg)
 {
 	struct ucred *ret = arg;
 	struct sockaddr_un name;
 	size_t len = node_lock_name_of(&name) - offsetof(struct sockaddr_un, sun_path);
 	const struct unix_diag_msg *m = nlmsg_data(h);
-	const char *is, *uid;
+	const char *found, *uid;
 
 	if (h->nlmsg_type != SOCK_DIAG_BY_FAMILY || !nlmsg_valid_hdr(h, (int)sizeof(*m)) ||
 	    m->udiag_type != SOCK_STREAM)
 		return 0;
-	is = attribute(h, UNIX_DIAG_NAME, len);
+	found = attribute(h, UNIX_DIAG_NAME, len);
 	uid = attribute(h, UNIX_DIAG_UID, sizeof(ret->uid));
-	if (is && uid && memcmp(is, name.sun_path, len) == 0)
+	if (found && uid && memcmp(found, name.sun_path, len) == 0)
 		memcpy(&ret->uid, uid, sizeof(ret->uid));
 	return 0;
 }
 
 /* Finds the owner of a socket that does not listen, or whose backlog is full, from the kernel.
- * False: Linux before 5.3, or without unix_diag. */
+ * False: not found, as on Linux before 5.3, or without unix_diag. */
 static bool find_owner(struct ucred *ret)
 {
-	const struct unix_diag_req ask = {.sdiag_family = AF_UNIX,
-					  .udiag_states = 1 << TCP_LISTEN | 1 << TCP_CLOSE,
-					  .udiag_show = UDIAG_SHOW_NAME | UDIAG_SHOW_UID};
+	const struct unix_diag_req request = {.sdiag_family = AF_UNIX,
+					      .udiag_states = 1 << TCP_LISTEN | 1 << TCP_CLOSE,
+					      .udiag_show = UDIAG_SHOW_NAME | UDIAG_SHOW_UID};
 	struct nl_msg *msg = nlmsg_alloc_simple(SOCK_DIAG_BY_FAMILY, NLM_F_DUMP);
 	struct nlsock s;
 	struct err e;
 
 	*ret = (struct ucred){.uid = (uid_t)-1};
-	if (msg && nlmsg_append(msg, (void *)&ask, sizeof(ask), NLMSG_ALIGNTO) == 0 &&
+	if (msg && nlmsg_append(msg, (void *)&request, sizeof(request), NLMSG_ALIGNTO) == 0 &&
 	    nlsock_open(&s, NETLINK_SOCK_DIAG, &e) == 0) {
-		(void)nlsock_call(&s, msg, see_socket, ret, &e);
+		(void)nlsock_call(&s, msg, read_socket, ret, &e);
 		nlsock_close(&s);
 	}
 	nlmsg_free(msg);
@@ -106,7 +105,8 @@ static bool find_owner(struct ucred *ret)
 
 /* --- the owner -------------------------------------------------------------------------------- */
 
-/* The pid of a process in an invisible pid namespace is 0. */
+/* Returns the error that names the owner. The pid of a process in an invisible pid namespace is 0.
+ */
 static int report_holder(const struct hw *hw, struct err *e)
 {
 	struct ucred peer = {.pid = 0};
@@ -114,21 +114,21 @@ static int report_holder(const struct hw *hw, struct err *e)
 	struct sockaddr_un name;
 	socklen_t len = node_lock_name_of(&name);
 	AUTO_FD fd = node_lock_open_socket();
-	bool is_known, is_stranger;
-	char who[64];
+	bool is_known, is_other_user;
+	char owner[64];
 
 	is_known = fd >= 0 && connect(fd, (struct sockaddr *)&name, len) == 0 &&
 		   getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
 	is_known = is_known || find_owner(&peer);
-	is_stranger = is_known && peer.uid != 0 && peer.uid != geteuid();
+	is_other_user = is_known && peer.uid != 0 && peer.uid != geteuid();
 	if (is_known && peer.pid > 0)
-		node_lock_describe(hw, peer.pid, who, sizeof(who));
+		node_lock_describe(hw, peer.pid, owner, sizeof(owner));
 	else
-		snprintf(who, sizeof(who), "a process that is not visible from here");
-	if (is_stranger)
+		snprintf(owner, sizeof(owner), "a process that is not visible from here");
+	if (is_other_user)
 		return err_set(e, -EACCES, "@" NODE_LOCK_NAME " is in use by user %u, %s", peer.uid,
-			       who);
-	return err_set(e, -EALREADY, "this node is in use by another rocelet: %s", who);
+			       owner);
+	return err_set(e, -EALREADY, "this node is in use by another rocelet: %s", owner);
 }
 
 int node_lock_take(struct node_lock *ret, const struct hw *hw, struct err *e)
@@ -148,7 +148,7 @@ int node_lock_take(struct node_lock *ret, const struct hw *hw, struct err *e)
 	return 0;
 }
 
-static void node_lock_on_asked(uv_poll_t *poll, int status, int events)
+static void node_lock_on_client(uv_poll_t *poll, int status, int events)
 {
 	const struct node_lock *l = poll->data;
 	int fd;
@@ -162,15 +162,15 @@ void node_lock_serve(struct node_lock *l, uv_loop_t *loop)
 {
 	if (l->fd < 0)
 		return;
-	uv_poll_init(loop, &l->asked, l->fd);
-	l->asked.data = l;
-	l->is_polled = uv_poll_start(&l->asked, UV_READABLE, node_lock_on_asked) == 0;
+	uv_poll_init(loop, &l->clients, l->fd);
+	l->clients.data = l;
+	l->is_polled = uv_poll_start(&l->clients, UV_READABLE, node_lock_on_client) == 0;
 }
 
 void node_lock_stop(struct node_lock *l)
 {
 	if (l->is_polled)
-		uv_close((uv_handle_t *)&l->asked, NULL);
+		uv_close((uv_handle_t *)&l->clients, NULL);
 	l->is_polled = false;
 }
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/* packet_wiring.c - packet counting by BPF. Inventory, attachments and configuration define the
- * interfaces; packet_ports attaches programs to them; the sampler reads the counters and the API
- * shows them. */
+/* packet_wiring.c - connects packet counting by BPF. Inventory, attachments and configuration
+ * define the interfaces; packet_ports attaches programs to them; the sampler reads the counters and
+ * the API shows them. */
 #include "bpf_source.h"
 #include "cleanup.h"
 #include "daemon.h"
 #include "log.h"
 #include "node.h"
 #include "packet_ports.h"
+#include "search.h"
 
-static void tell_bpf(struct api_bpf *ret, void *arg)
+static void report_bpf(struct api_bpf *ret, void *arg)
 {
 	struct daemon *d = arg;
 	const struct bpf_program_status *programs;
@@ -30,14 +31,12 @@ static void tell_bpf(struct api_bpf *ret, void *arg)
 
 static bool is_planned(const struct packet_plan *plan, const struct packet_wanted *w)
 {
-	for (size_t i = 0; i < plan->n; i++)
-		if (packet_wanted_same(&plan->items[i], w))
-			return true;
-	return false;
+	return any_of(plan->n, i, packet_wanted_same(&plan->items[i], w));
 }
 
-/* Attaching programs to an interface changes the node, so a dry run only logs it. */
-static void say_plan(const struct packet_plan *before, const struct packet_plan *plan)
+/* Logs the changes of the plan. Attaching programs to an interface changes the node, so a dry run
+ * only logs it. */
+static void packet_log_plan(const struct packet_plan *before, const struct packet_plan *plan)
 {
 	for (size_t i = 0; i < plan->n; i++) {
 		const struct packet_port *p = &plan->items[i].port;
@@ -58,13 +57,13 @@ void packet_wiring_update(struct daemon *d)
 	if (packet_plan_build(&plan, &node_inventory(d->node)->host, d->routes.attachments,
 			      d->options) < 0) {
 		log_warn("bpf", -ENOMEM,
-			 "cannot decide which interfaces to watch, keeping the current ones");
+			 "cannot decide which interfaces to watch, keeping the current programs");
 		return;
 	}
 	if (d->packet_ports)
 		packet_ports_follow(d->packet_ports, &plan);
 	else
-		say_plan(&d->packet_plan, &plan);
+		packet_log_plan(&d->packet_plan, &plan);
 	packet_plan_done(&d->packet_plan);
 	d->packet_plan = plan;
 }
@@ -85,8 +84,8 @@ int packets_start(struct daemon *d, struct err *e)
 	};
 	int r = 0;
 
-	d->routes.tell_bpf = tell_bpf;
-	d->routes.tell_bpf_arg = d;
+	d->routes.report_bpf = report_bpf;
+	d->routes.report_bpf_arg = d;
 	if (!options_want_bpf(o) || !d->hw.live)
 		return 0;
 	if (!o->dry_run)
@@ -99,7 +98,7 @@ int packets_start(struct daemon *d, struct err *e)
 void packets_stop(struct daemon *d)
 {
 	d->watches_packets = false;
-	d->routes.tell_bpf = NULL;
+	d->routes.report_bpf = NULL;
 	packet_ports_close(d->packet_ports);
 	d->packet_ports = NULL;
 	packet_plan_done(&d->packet_plan);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/* privilege_uses.c - see privilege_uses.h. */
 #include "privilege_uses.h"
 
 #include "capabilities.h"
@@ -23,7 +22,7 @@ static unsigned uses_of_options(const struct options *o)
 unsigned privilege_uses_possible(const struct options *o)
 {
 	return uses_of_options(o) |
-	       (o->dry_run || o->unprivileged
+	       (options_change_nothing(o) || o->unprivileged
 			? 0
 			: USE_ATTACH | USE_SOFT_ROCE | USE_IPAM | USE_PLUGIN_PORTS);
 }
@@ -39,7 +38,7 @@ unsigned privilege_uses_now(const struct options *o, const struct pool_config *p
 {
 	unsigned uses = uses_of_options(o);
 
-	for (size_t i = 0; i < pools->n_pools && !o->dry_run; i++)
+	for (size_t i = 0; i < pools->n_pools && !options_change_nothing(o); i++)
 		if (pools->pools[i].network)
 			uses |= uses_of_network(pools->pools[i].network);
 	return uses;
@@ -48,7 +47,7 @@ unsigned privilege_uses_now(const struct options *o, const struct pool_config *p
 unsigned privilege_calls_possible(const struct options *o)
 {
 	return CALLS_ALWAYS | (options_want_bpf(o) ? CALLS_BPF : 0) |
-	       (o->dry_run ? 0 : CALLS_ATTACH);
+	       (options_change_nothing(o) ? 0 : CALLS_ATTACH);
 }
 
 void privilege_uses_reduce(const struct options *o)
@@ -60,8 +59,9 @@ void privilege_uses_reduce(const struct options *o)
 		log_info("privileges", 0,
 			 "unprivileged: no BPF, no events of other network namespaces");
 	if (privileges_drop_capabilities(keep, &e) < 0)
-		log_warn("privileges", 0, "%s, going on with those that are not needed", e.msg);
+		log_warn("privileges", 0, "%s, going on with more privileges than needed", e.msg);
 	if (privileges_filter_calls(privilege_calls_possible(o), (enum seccomp_mode)o->seccomp,
 				    &e) < 0)
-		log_warn("privileges", 0, "no filter of system calls: %s, going on without", e.msg);
+		log_warn("privileges", 0,
+			 "cannot filter system calls: %s, going on without a filter", e.msg);
 }

@@ -2,19 +2,17 @@
 /* qp_wiring.c - the modules for waiting event clients, the owners of processes, and queue pairs,
  * and their connections. */
 #include "bpf_source.h"
-#include "cleanup.h"
 #include "daemon.h"
-#include "engine.h"
 #include "event_watch.h"
 #include "events.h"
+#include "holders.h"
 #include "live_watch.h"
 #include "node.h"
 #include "owners.h"
 #include "qps.h"
 #include "self_metrics.h"
 
-/* Maximum age of the sums per port, so that old failures are dropped even if the table is
- * unchanged. */
+/* Maximum age of the sums per port: old failures must be dropped even if the table is unchanged. */
 #define QP_PORTS_NS UINT64_C(10000000000)
 
 void daemon_event(struct daemon *d, const struct event *event)
@@ -45,8 +43,8 @@ static const struct sandbox_list *known_pods(void *arg)
 
 /* --- sources of queue pairs ------------------------------------------------------------------- */
 
-/* All three programs are needed for a correct table. */
-static bool events_come(void *arg)
+/* True if events keep the table current, which needs all three programs. */
+static bool has_events(void *arg)
 {
 	const struct daemon *d = arg;
 
@@ -112,7 +110,7 @@ int qps_start(struct daemon *d, struct err *e)
 	const struct qps_hooks hooks = {
 		.sandboxes = known_pods,
 		.packets = packet_wiring_view,
-		.events = events_come,
+		.events = has_events,
 		.arg = d,
 	};
 	int r;
@@ -122,13 +120,13 @@ int qps_start(struct daemon *d, struct err *e)
 	r = qps_open(&d->qps, &d->loop, &d->hw, node_inventory(d->node), d->owners, &hooks, e);
 	if (r == 0)
 		d->routes.qp_hooks = (struct qp_hooks){
-			.look = qp_sources_read, .refresh = qp_wiring_refresh, .arg = d};
+			.fill = qp_sources_read, .refresh = qp_wiring_refresh, .arg = d};
 	return r;
 }
 
 void qps_stop(struct daemon *d)
 {
-	qps_close(d->qps); /* completes pending requests, which use the table */
+	qps_close(d->qps); /* closing completes pending requests, which use the table */
 	qp_ports_done(&d->qp_ports);
 	d->routes.qp_hooks = (struct qp_hooks){0};
 	d->qps = NULL;
@@ -138,22 +136,23 @@ void qp_wiring_describe(struct daemon *d, struct self_metrics *m)
 {
 	const bool watched[N_QP_FAILURE_SOURCES] = {
 		[QP_FAILS_BY_EVENT] = bpf_source_runs(d->bpf, "qp_error"),
-		[QP_FAILS_BY_MOVE] = events_come(d),
+		[QP_FAILS_BY_MOVE] = has_events(d),
 		[QP_FAILS_BY_COMPLETION] = bpf_source_runs(d->bpf, "soft_completion"),
 	};
 
 	if (!d->qps)
 		return;
 	qps_update(d->qps);
-	qp_summary_build(&m->qps, qps_table(d->qps), events_come(d), qps_failures(d->qps));
+	qp_summary_build(&m->qps, qps_table(d->qps), has_events(d), qps_failures(d->qps));
 	qp_summary_watch(&m->qps, &node_inventory(d->node)->host, watched);
 }
 
-/* Without events, the table is only read on request, so it is not current: returns NULL. */
+/* NULL: there are no events, so the table is only read on request and not current; or out of
+ * memory. */
 const struct qp_ports *qp_wiring_ports(void *arg)
 {
 	struct daemon *d = arg;
-	const struct qp_table *table = d->qps && events_come(d) ? qps_table(d->qps) : NULL;
+	const struct qp_table *table = d->qps && has_events(d) ? qps_table(d->qps) : NULL;
 	uint64_t now_ns = uv_hrtime();
 
 	if (!table)

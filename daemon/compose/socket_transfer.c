@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/* socket_transfer.c - see socket_transfer.h. */
 #include "socket_transfer.h"
 
 #include <stdio.h>
@@ -38,7 +37,7 @@ static int socket_transfer_address(struct sockaddr_un *ret, const char *run_dir,
 	return uds_address(ret, path, e);
 }
 
-static bool is_us(int fd)
+static bool is_own_user(int fd)
 {
 	struct ucred peer = {0};
 	socklen_t len = sizeof(peer);
@@ -109,7 +108,7 @@ int socket_transfer_send(const char *run_dir, const struct kubelet_sockets *sock
 	setsockopt(to, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
 	if (connect(to, (struct sockaddr *)&sa, sizeof(sa)) < 0)
 		return err_set(e, -errno, "%s: %s", sa.sun_path, strerror(errno));
-	r = is_us(to) ? 0 : -EPERM;
+	r = is_own_user(to) ? 0 : -EPERM;
 	for (size_t i = 0; r == 0 && i < sockets->n; i++)
 		r = send_socket(to, &sockets->items[i]);
 	if (r == 0)
@@ -146,8 +145,8 @@ static int fd_of(struct msghdr *m)
 	return fd;
 }
 
-/* Are the strings terminated, and is the note consistent? */
-static bool is_sound(const struct note *note, size_t len)
+/* True if the strings of the note are terminated, and its fields are consistent. */
+static bool is_valid_note(const struct note *note, size_t len)
 {
 	return len >= sizeof(*note) && note->version == VERSION && note->size == sizeof(*note) &&
 	       memchr(note->socket.resource, 0, sizeof(note->socket.resource)) &&
@@ -184,7 +183,7 @@ static void take_peer(struct kubelet_sockets *sockets, const struct note *note,
 	p->fd = take_fd(fd);
 }
 
-/* 1: there may be more, 0: that was all. */
+/* Receives one note. 1: there may be more; 0: this was the last one. */
 static int receive_note(int from, struct kubelet_sockets *ret, struct note *note)
 {
 	union {
@@ -203,7 +202,7 @@ static int receive_note(int from, struct kubelet_sockets *ret, struct note *note
 	if (n <= 0)
 		return 0;
 	fd = fd_of(&m);
-	if (!is_sound(note, (size_t)n))
+	if (!is_valid_note(note, (size_t)n))
 		return 0;
 	switch (note->kind) {
 	case KIND_SOCKET:
@@ -224,7 +223,7 @@ void socket_transfer_receive(int fd, struct kubelet_sockets *ret)
 	AUTO_FD from = fd < 0 ? -1 : accept4(fd, NULL, NULL, SOCK_CLOEXEC);
 	struct note *note;
 
-	if (from < 0 || !is_us(from))
+	if (from < 0 || !is_own_user(from))
 		return;
 	/* The predecessor sends everything at once. */
 	setsockopt(from, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));

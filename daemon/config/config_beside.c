@@ -2,14 +2,14 @@
 #include "config_beside.h"
 
 #include <dirent.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "cleanup.h"
 #include "options.h"
+#include "search.h"
 
-/* Number of names in the sentence. */
+/* Maximum number of names in the message. */
 #define NAMES_MAX 3
 
 struct beside {
@@ -22,10 +22,7 @@ static bool is_named_by_option(const struct options *o, const char *path)
 	const char *const named[] = {o->tls_cert, o->tls_key, o->auth_token_file,
 				     o->basic_auth_file};
 
-	for (size_t i = 0; i < ARRAY_SIZE(named); i++)
-		if (strcmp(named[i], path) == 0)
-			return true;
-	return false;
+	return any_of(ARRAY_SIZE(named), i, strcmp(named[i], path) == 0);
 }
 
 /* Keeps the names that are first in the alphabet. */
@@ -42,8 +39,9 @@ static void beside_add(struct beside *b, const char *name)
 	snprintf(b->names[at], sizeof(b->names[at]), "%.60s", name);
 }
 
-/* Hidden files are those of a ConfigMap's update ("..data"), or of an editor. */
-static void beside_look(const struct options *o, const char *folder, struct beside *b)
+/* Collects the files of the folder, without hidden ones, which are those of a ConfigMap's update
+ * ("..data"), or of an editor. */
+static void beside_scan(const struct options *o, const char *folder, struct beside *b)
 {
 	DIR *dir = opendir(folder);
 	struct dirent *entry;
@@ -72,13 +70,13 @@ bool config_beside(const struct options *o, char ret[CONFIG_BESIDE_SIZE])
 	if (!slash || slash == o->config)
 		return false;
 	snprintf(folder, sizeof(folder), "%.*s", (int)(slash - o->config), o->config);
-	beside_look(o, folder, &b);
+	beside_scan(o, folder, &b);
 	if (b.n == 0)
 		return false;
 	len = (size_t)snprintf(ret, CONFIG_BESIDE_SIZE, "%.100s has %s", folder, b.names[0]);
 	for (size_t i = 1; i < b.n && i < NAMES_MAX; i++)
 		len += (size_t)snprintf(ret + len, CONFIG_BESIDE_SIZE - len, ", %s", b.names[i]);
-	snprintf(ret + len, CONFIG_BESIDE_SIZE - len, "%s, and no %.30s",
+	snprintf(ret + len, CONFIG_BESIDE_SIZE - len, "%s, but no %.30s",
 		 b.n > NAMES_MAX ? ", ..." : "", slash + 1);
 	return true;
 }

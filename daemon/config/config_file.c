@@ -6,8 +6,10 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cleanup.h"
+#include "file_io.h"
 #include "fnv.h"
 
 /* Number of attempts while the file is being written; a watch reports when the writer is done. */
@@ -20,21 +22,7 @@ static bool same_version(const struct stat *a, const struct stat *b)
 	       a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
-/* Reads up to the end of the file or of the buffer; returns the number of bytes, or -errno. */
-static ssize_t config_file_read_all(int fd, char *text, size_t size)
-{
-	size_t len = 0;
-	ssize_t n;
-
-	do {
-		n = pread(fd, text + len, size - len, (off_t)len);
-		if (n > 0)
-			len += (size_t)n;
-	} while ((n > 0 && len < size) || (n < 0 && errno == EINTR));
-	return n < 0 ? -errno : (ssize_t)len;
-}
-
-/* 1 = read, 0 = it changed meanwhile. */
+/* Reads the file once. 0: it changed during the read; 1: success. */
 static int read_version(int fd, char *text, size_t *ret_len, const char *path, struct err *e)
 {
 	struct stat before, after;
@@ -46,7 +34,7 @@ static int read_version(int fd, char *text, size_t *ret_len, const char *path, s
 		return err_set(e, -EINVAL, "%s: not a file", path);
 	if (before.st_size > CONFIG_FILE_MAX)
 		return err_set(e, -EFBIG, "%s: larger than %d bytes", path, CONFIG_FILE_MAX);
-	n = config_file_read_all(fd, text, CONFIG_FILE_MAX + 1);
+	n = file_read_all(fd, text, CONFIG_FILE_MAX + 1);
 	if (n < 0)
 		return err_set(e, (int)n, "%s: %s", path, strerror((int)-n));
 	if (fstat(fd, &after) < 0)
@@ -70,7 +58,7 @@ static int config_file_keep(struct config_file *ret, const char *text, size_t le
 	return 0;
 }
 
-/* The buffer has room for the largest file. */
+/* Reads the file again while it changes. The buffer has room for the largest file. */
 static int read_stable(int fd, char *text, size_t *ret_len, const char *path, struct err *e)
 {
 	int r = 0;
@@ -97,6 +85,18 @@ int config_file_read(struct config_file *ret, const char *path, struct err *e)
 		r = config_file_keep(ret, text, len, path, e);
 	free(text);
 	return r;
+}
+
+int config_file_read_stdin(struct config_file *ret, struct err *e)
+{
+	AUTO_FREE char *text = malloc(CONFIG_FILE_MAX + 1);
+	ssize_t n = text ? file_read_stream(STDIN_FILENO, text, CONFIG_FILE_MAX + 1) : -ENOMEM;
+
+	if (n < 0)
+		return err_set(e, (int)n, "stdin: %s", strerror((int)-n));
+	if (n > CONFIG_FILE_MAX)
+		return err_set(e, -EFBIG, "stdin: larger than %d bytes", CONFIG_FILE_MAX);
+	return config_file_keep(ret, text, (size_t)n, "stdin", e);
 }
 
 uint64_t config_file_digest(const struct config_file *f)

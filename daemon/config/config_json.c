@@ -2,6 +2,7 @@
 /* config_json.c - parses with jansson, and improves its error messages. */
 #include "config_json.h"
 
+#include <ctype.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -13,7 +14,8 @@
 #include "json_text.h"
 #include "utf8.h"
 
-/* Parts of the file are quoted in messages, so control and cut characters are replaced. */
+/* Parts of the file are quoted in messages, so control characters and truncated ones are replaced.
+ */
 void text_printable(char *text)
 {
 	for (size_t n; *text; text += n) {
@@ -106,7 +108,7 @@ static size_t make_utf8(char *text, size_t len)
 
 /* --- error messages --------------------------------------------------------------------------- */
 
-/* The trailing comma of a list or an object that ends before byte `end`; NULL: none. */
+/* Returns the trailing comma of a list or an object that ends before byte `end`; NULL: none. */
 static const char *trailing_comma(const struct reading *r, size_t end)
 {
 	const char *comma = NULL;
@@ -130,8 +132,8 @@ static const char *trailing_comma(const struct reading *r, size_t end)
 	return NULL;
 }
 
-/* Removes the quoted text (" near '..'") except for keys: it may be a password, and anyone may read
- * the message. */
+/* Removes the quoted text (" near '..'") except for keys: it may be a password, and any user may
+ * read the message. */
 static void hide_values(json_error_t *where)
 {
 	char *near = strstr(where->text, " near '");
@@ -140,7 +142,7 @@ static void hide_values(json_error_t *where)
 		*near = '\0';
 }
 
-/* Does a comment of another language begin on this line, outside of a string? */
+/* True if a comment of another language begins on this line, outside of a string. */
 static bool has_comment(const char *line, const char *end)
 {
 	bool in_string = false;
@@ -156,28 +158,64 @@ static bool has_comment(const char *line, const char *end)
 	return false;
 }
 
-/* A hint if the file is in a similar language, such as YAML; "" = none. */
-static const char *foreign_syntax(const struct reading *r, int line)
+/* Returns a hint if jansson stopped behind a word or a quotation mark of Python or YAML; "" = none.
+ */
+static const char *foreign_word(const struct reading *r, const json_error_t *where)
+{
+	static const struct {
+		const char *word, *hint;
+	} known[] = {
+		{"True", "; write true"},
+		{"yes", "; write true"},
+		{"on", "; write true"},
+		{"False", "; write false"},
+		{"no", "; write false"},
+		{"off", "; write false"},
+		{"None", "; write null"},
+		{"true", ""},
+		{"false", ""},
+		{"null", ""},
+	};
+	size_t end = (size_t)where->position < r->len ? (size_t)where->position : r->len;
+	size_t start = end, len;
+
+	/* Other errors may be inside a string. */
+	if (strncmp(where->text, "invalid token", 13) != 0 &&
+	    strncmp(where->text, "string or '}' expected", 22) != 0)
+		return "";
+	if (end > 0 && r->text[end - 1] == '\'')
+		return "; keys and strings need double quotes";
+	while (start > 0 && isalpha((unsigned char)r->text[start - 1]))
+		start--;
+	len = end - start;
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+		if (len == strlen(known[i].word) && !memcmp(r->text + start, known[i].word, len))
+			return known[i].hint;
+	return len > 0 ? "; keys and strings need double quotes" : "";
+}
+
+/* Returns a hint if the file is in a similar language, such as YAML; "" = none. */
+static const char *foreign_syntax(const struct reading *r, const json_error_t *where)
 {
 	const char *at = r->text, *end = r->text + r->len, *next;
+	int line = where->line;
 
 	while (at < end && strchr(" \t\r\n", *at))
 		at++;
 	if (at < end && !strchr("{[\"/#", *at))
-		return "; YAML is not read, write JSON";
+		return "; YAML is not supported, write JSON";
 	for (at = r->text; line > 1 && (next = memchr(at, '\n', (size_t)(end - at))); line--)
 		at = next + 1;
-	return has_comment(at, end) ? "; JSON has no comments, write a key \"_comment\"" : "";
+	return has_comment(at, end) ? "; JSON has no comments, write a key \"_comment\""
+				    : foreign_word(r, where);
 }
 
-/* Is it JSON, but neither an object nor a list? */
+/* True if it is JSON, but neither an object nor a list. */
 static bool is_scalar(const struct reading *r)
 {
-	json_t *value = json_text_load(r->text, r->len, JSON_DECODE_ANY, NULL);
-	bool is = value && !json_is_object(value) && !json_is_array(value);
+	json_auto_t *value = json_text_load(r->text, r->len, JSON_DECODE_ANY, NULL);
 
-	json_decref(value);
-	return is;
+	return value && !json_is_object(value) && !json_is_array(value);
 }
 
 static int not_an_object(const struct reading *r, struct err *e)
@@ -202,7 +240,7 @@ static void syntax_explain(const struct reading *r, json_error_t *where, struct 
 		not_an_object(r, e);
 	else
 		err_set(e, -EINVAL, "%s:%d:%d: %s%s", r->name, where->line, where->column,
-			where->text, foreign_syntax(r, where->line));
+			where->text, foreign_syntax(r, where));
 }
 
 /* --- Go's rules ------------------------------------------------------------------------------- */
@@ -234,7 +272,8 @@ __attribute__((format(printf, 3, 4))) static void odd_text_warn(options_warn_fn 
 	warn(sentence, arg);
 }
 
-/* *why: replaced by the new error if the text is invalid by Go's rules, too. */
+/* Parses a copy of the text by Go's rules; NULL as read_as_go(). *why is replaced by the new error
+ * if the text is invalid by these rules, too. */
 static json_t *read_copy(const struct reading *r, char *copy, options_warn_fn *warn, void *arg,
 			 json_error_t *why)
 {
@@ -249,7 +288,7 @@ static json_t *read_copy(const struct reading *r, char *copy, options_warn_fn *w
 		return NULL;
 	}
 	if (odd != SIZE_MAX)
-		odd_text_warn(warn, arg, "%s:%u: byte 0x%02x is no UTF-8, going on without it",
+		odd_text_warn(warn, arg, "%s:%u: byte 0x%02x is not UTF-8, going on without it",
 			      r->name, line_of(r, odd), (unsigned char)r->text[odd]);
 	strict = json_text_load(copy, r->len, JSON_REJECT_DUPLICATES, &where);
 	if (!strict)
@@ -259,7 +298,8 @@ static json_t *read_copy(const struct reading *r, char *copy, options_warn_fn *w
 	return root;
 }
 
-/* NULL: not a file of another device plugin, or invalid by Go's rules, too. */
+/* Parses the text by Go's rules. NULL: not a file of another device plugin, or invalid by these
+ * rules, too. */
 static json_t *read_as_go(const struct reading *r, options_warn_fn *warn, void *arg,
 			  json_error_t *why)
 {
@@ -272,7 +312,7 @@ static json_t *read_as_go(const struct reading *r, options_warn_fn *warn, void *
 
 /* --- ignored keys ----------------------------------------------------------------------------- */
 
-/* Values that are passed on unchanged to containers or an IPAM plugin. */
+/* True for keys whose values are passed on unchanged to containers or an IPAM plugin. */
 static bool is_others(const char *key)
 {
 	return strcasecmp(key, "additionalInfo") == 0 || strcasecmp(key, "ipam") == 0;
@@ -283,7 +323,7 @@ static bool is_absent(const char *key, const json_t *value)
 	return json_is_null(value) || strcmp(key, CONFIG_COMMENT) == 0;
 }
 
-/* Recursive: jansson limits the depth. */
+/* Removes ignored keys at every depth, which jansson limits. */
 static void absent_remove(json_t *value)
 {
 	const char *key;
@@ -303,7 +343,7 @@ static void absent_remove(json_t *value)
 	}
 }
 
-/* Every API object has these two keys, and no configuration has. */
+/* Rejects an API object: every one has these two keys, and no configuration has them. */
 static int check_manifest(const struct reading *r, const json_t *root, struct err *e)
 {
 	const char *kind = json_string_value(json_object_get(root, "kind"));
@@ -427,20 +467,17 @@ static void skip_value(struct cursor *c)
 	}
 }
 
-/* Is the string token, including the quotes, this key? jansson decodes its escapes. */
+/* True if the string token, including the quotes, is this key. jansson decodes its escapes. */
 static bool token_is(const char *token, size_t len, const char *key)
 {
-	json_t *string;
-	bool same;
+	json_auto_t *string = NULL;
 
 	if (len < 2)
 		return false;
 	if (!memchr(token, '\\', len))
 		return len - 2 == strlen(key) && memcmp(token + 1, key, len - 2) == 0;
 	string = json_text_load(token, len, JSON_DECODE_ANY, NULL);
-	same = json_is_string(string) && strcmp(json_string_value(string), key) == 0;
-	json_decref(string);
-	return same;
+	return json_is_string(string) && strcmp(json_string_value(string), key) == 0;
 }
 
 /* Moves to the key's value; *line is the key's line. */

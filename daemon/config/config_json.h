@@ -26,15 +26,15 @@ struct json_t;
 struct json_t *config_json(const char *text, size_t len, const char *name, options_warn_fn *warn,
 			   void *arg, struct err *);
 
-/* The (last) value of a key, NULL = absent or null; *ret_key as spelt in the file. */
+/* Returns the (last) value of a key, NULL = absent or null; *ret_key as spelt in the file. */
 const struct json_t *json_find(const struct json_t *object, const char *name, const char **ret_key);
 /* Replaces control characters and invalid UTF-8 with '?'. */
 void text_printable(char *text);
 
 /* --- the line of a value ---------------------------------------------------------------------- */
 
-/* jansson reports lines of syntax errors only. Pure; accepts any bytes, but the result is only
- * meaningful for JSON. */
+/* jansson reports lines of syntax errors only. Pure; accepts any bytes, but the result only makes
+ * sense for JSON. */
 
 /* One step of the path from the top of the text to a value; lives on the stack. */
 struct json_place {
@@ -46,6 +46,6 @@ struct json_place {
 /* Maximum number of steps that json_line() follows. */
 #define JSON_PLACE_MAX 16
 
-/* Line (from 1) of the key, or of the element's first character. If the path does not exist, the
- * line of its longest existing prefix; 0 = none. place NULL: the top. */
+/* Returns the line (from 1) of the key, or of the element's first character. If the path does not
+ * exist, the line of its longest existing prefix; 0 = none. place NULL: the top. */
 unsigned json_line(const char *text, size_t len, const struct json_place *);

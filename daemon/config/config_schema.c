@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* config_schema.c - the file and its groups, which have no table of their own. */
+/* config_schema.c - the schema of the file and of its groups, which have no table of their own. */
 #include "config_schema.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "cleanup.h"
 #include "groups.h"
@@ -11,7 +10,7 @@
 
 /* --- the file --------------------------------------------------------------------------------- */
 
-/* A reference keeps the text short: each kind of pool is written once. */
+/* Uses references, so that each kind of pool occurs only once in the text. */
 static json_t *config_schema_pools_of(const char *name)
 {
 	char ref[64];
@@ -37,7 +36,7 @@ static void config_schema_add_resources(json_t *object)
 			       config_schema_json(SCHEMA_WORDS));
 }
 
-/* A group has all keys of the file but two. */
+/* Returns the schema of a group. A group has all keys of the file except two. */
 static json_t *config_schema_of_group(void)
 {
 	json_t *group = config_schema_of_options();

@@ -14,13 +14,13 @@
 
 #include "pool_parse.h"
 
-/* The schema as text; heap, NULL if out of memory. */
+/* Returns the schema as text; heap, NULL if out of memory. */
 char *config_schema_text(void);
 
 /* --- for the files with tables ----------------------------------------------------------- */
 
-/* The schema of the values that a reader accepts, or, if read is NULL, of the key `key`: the text
- * json, or what make() returns. */
+/* The schema of the values that a reader accepts, or, if read is NULL, of the key `key`. It is the
+ * text `json`, or the result of make(). */
 struct config_schema_shape {
 	parse_read_fn *read;
 	const char *key;
@@ -60,16 +60,17 @@ void config_schema_property(json_t *object, const char *key, json_t *value);
 void config_schema_require(json_t *object, const char *key);
 /* Resets config_schema_missing(). */
 void config_schema_begin(void);
-/* A key whose reader had no shape since config_schema_begin(); NULL: none. */
+/* Returns a key whose reader had no shape since config_schema_begin(); NULL: none. */
 const char *config_schema_missing(void);
 
 /* The parts, by the files that read them. */
-json_t *config_schema_of_options(void);	 /* options.c: an object */
+json_t *config_schema_of_options(void);	 /* options_print.c: an object */
 json_t *config_schema_of_match(void);	 /* groups.c */
 json_t *config_schema_of_native(void);	 /* pool_config_native.c: a pool */
 json_t *config_schema_of_resource(void); /* pool_config_peers.c: of resourceList, of configList */
 json_t *config_schema_of_shared(void);
-/* pool_config_selectors.c: the value of "selectors" with these keys, up to one without a name */
+/* pool_config_selectors.c: the value of "selectors" with these keys; a key without a name ends the
+ * table */
 json_t *config_schema_of_selectors(const struct parse_key *);
 json_t *config_schema_of_network(void); /* network_keys.c: a pool's "network" */
 /* pool_config_network.c: adds "network", "softRoce", "interface" and "clean" */

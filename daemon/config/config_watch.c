@@ -50,8 +50,8 @@ static void config_watch_on_hint(const char *name, void *arg)
 	if (name && strcmp(name, l->base) != 0)
 		return;
 	l->owner->hinted = true;
-	/* The first hint sets the timer, later ones do not extend it, so that a lasting storm
-	 * delays nothing. A pending retry does not delay it either. */
+	/* The first hint sets the timer, later ones do not extend it, so that a long burst of
+	 * changes cannot delay it. A pending retry cannot either. */
 	timer_within(&l->owner->settle, SETTLE_MS);
 }
 
@@ -130,7 +130,7 @@ static int links_follow(struct config_watch *w, struct err *e)
 		int r = target_of(w->links[i - 1].path, path, sizeof(path));
 
 		if (r < 0)
-			return err_set(e, r, "where it points to: %s", strerror(-r));
+			return err_set(e, r, "cannot read the target of a link: %s", strerror(-r));
 		if (r == 0) {
 			drop_links(w, i);
 			return 0;
@@ -148,12 +148,12 @@ static int links_follow(struct config_watch *w, struct err *e)
 static void on_settled(void *arg)
 {
 	struct config_watch *w = arg;
-	bool told = w->retrying;
+	bool logged = w->retrying;
 	struct err e = {0};
 
 	w->retrying = links_follow(w, &e) < 0;
 	if (w->retrying) {
-		if (!told)
+		if (!logged)
 			log_warn("config", 0, "%s: %s, trying again", w->links[0].path, e.msg);
 		timer_in(&w->settle, RETRY_MS);
 	}
@@ -164,7 +164,7 @@ static void on_settled(void *arg)
 	w->fn(w->arg);
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- open and close --------------------------------------------------------------------------- */
 
 static void config_watch_free(void *arg)
 {

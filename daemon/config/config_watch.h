@@ -12,11 +12,11 @@
 struct uv_loop_s;
 struct config_watch;
 
-/* May close the watch. */
+/* Called after a change of the file. May close the watch. */
 typedef void config_watch_fn(void *arg);
 
-/* The file and its folder need not exist yet. */
+/* Watches a file. The file and its folder need not exist yet. */
 int config_watch_open(struct config_watch **ret, struct uv_loop_s *, const char *path,
 		      config_watch_fn *, void *arg, struct err *);
-/* NULL is fine. The callback is not called afterwards. */
+/* Ends the watch; the callback is not called afterwards. May be NULL. */
 void config_watch_close(struct config_watch *);

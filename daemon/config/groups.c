@@ -12,8 +12,8 @@
 
 /* --- patterns --------------------------------------------------------------------------------- */
 
-/* On a mismatch, the last '*' takes one more character; earlier ones need no retry, so the time is
- * at most the product of both lengths. */
+/* Matches from left to right. On a mismatch, the last '*' matches one more character. Earlier ones
+ * need no retry, so the time is at most the product of both lengths. */
 bool groups_glob(const char *pattern, const char *text)
 {
 	const char *star = NULL, *from = NULL;
@@ -46,7 +46,7 @@ struct group_match {
 	bool fails;
 };
 
-/* Is one of the words a pattern of the text? */
+/* Sets m->fails unless one of the words is a pattern that matches the text. */
 static int groups_read_patterns(struct parse *p, const struct json_place *at, const json_t *value,
 				const char *text, struct group_match *m)
 {
@@ -186,7 +186,7 @@ static const struct parse_key match_keys[] = {
 
 /* --- groups ----------------------------------------------------------------------------------- */
 
-/* A label value of Kubernetes, so that the same word can label the group's nodes. */
+/* True for a valid label value of Kubernetes, so that the same word can label the group's nodes. */
 static bool groups_name_is_valid(const char *name)
 {
 	size_t n = strlen(name);
@@ -224,21 +224,22 @@ static int groups_read_name(struct parse *p, const struct json_place *at, const 
 	return 0;
 }
 
-/* Keys that cannot depend on the group. */
+/* Rejects keys that cannot depend on the group. */
 static int groups_check_keys(struct parse *p, const struct json_place *at, const json_t *group)
 {
 	static const char *const refused[][2] = {
 		{"groups", "groups cannot be nested"},
-		{"sysfs-root", "cannot depend on the group, which depends on what is found there"},
+		{"sysfs-root",
+		 "cannot depend on the group, because the group depends on the files there"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
 		if (json_find(group, refused[i][0], NULL))
-			return parse_refuse(p, at, group, refused[i][0], refused[i][1]);
+			return parse_reject(p, at, group, refused[i][0], refused[i][1]);
 	return 0;
 }
 
-/* 1 = it matches, 0 = it does not, or has no conditions. */
+/* Checks the conditions of a group. 1: it matches; 0: it does not, or has no conditions. */
 static int groups_match(struct parse *p, const struct json_place *at, const json_t *group,
 			const struct node_facts *facts)
 {
@@ -333,7 +334,8 @@ const json_t *groups_find(const json_t *root, const char *name, size_t *ret_inde
 
 size_t groups_names(const struct config_file *file, char ret[GROUPS_MAX][GROUP_NAME_SIZE])
 {
-	json_t *root = file->text ? config_json(file->text, file->len, "", NULL, NULL, NULL) : NULL;
+	json_auto_t *root = file->text ? config_json(file->text, file->len, "", NULL, NULL, NULL)
+				       : NULL;
 	const json_t *list = json_find(root, "groups", NULL), *group;
 	size_t i, n = 0;
 
@@ -343,7 +345,6 @@ size_t groups_names(const struct config_file *file, char ret[GROUPS_MAX][GROUP_N
 		if (name && n < GROUPS_MAX)
 			snprintf(ret[n++], GROUP_NAME_SIZE, "%s", name);
 	}
-	json_decref(root);
 	return n;
 }
 

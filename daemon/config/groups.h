@@ -30,12 +30,13 @@ struct groups_text {
  * "" = the first that matches. -EINVAL with a message 'file:line: ...'. */
 int groups_choose(const struct json_t *root, const struct groups_text *, const char *wanted,
 		  const struct node_facts *, char ret[GROUP_NAME_SIZE], struct err *);
-/* The group of this name, which groups_choose() returned; *ret_index: its index in "groups". NULL:
- * no such group. */
+/* Returns the group with the name that groups_choose() returned; *ret_index: its index in
+ * "groups". NULL: no such group. */
 const struct json_t *groups_find(const struct json_t *root, const char *name, size_t *ret_index);
-/* The names of the groups of a file that groups_choose() accepted; returns their number. */
+/* Lists the names of the groups of a file that groups_choose() accepted. Returns their number. */
 size_t groups_names(const struct config_file *, char ret[GROUPS_MAX][GROUP_NAME_SIZE]);
-/* Is it a key of groups, but not of the file's top level? */
+/* True if it is a key of groups, but not of the file's top level. */
 bool groups_own_key(const char *key);
-/* Does the pattern match the whole text? '*' matches any characters, '?' one; case is ignored. */
+/* True if the pattern matches the whole text: '*' matches any characters, '?' one; case is ignored.
+ */
 bool groups_glob(const char *pattern, const char *text);

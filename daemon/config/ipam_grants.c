@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ipam_grants.c - see ipam_grants.h. */
 #include "ipam_grants.h"
 
 #include <errno.h>
@@ -9,7 +8,7 @@
 #include "ipam_needs.h"
 #include "options.h"
 
-/* The parts of an item, which is cut up. false: it has not all of them. */
+/* Splits an item into its parts, in place. False: a part is missing. */
 static bool ipam_grant_split(char *item, char **ret_key, char **ret_value)
 {
 	char *key = strchr(item, ':'), *value = key ? strchr(key, '=') : NULL;
@@ -22,7 +21,7 @@ static bool ipam_grant_split(char *item, char **ret_key, char **ret_value)
 	return true;
 }
 
-/* "network" is a word, the others are lists. */
+/* Adds a value to "needs": "network" is a word, the others are lists. */
 static int ipam_grant_add(json_t *needs, const char *key, const char *value)
 {
 	json_t *list = json_object_get(needs, key);

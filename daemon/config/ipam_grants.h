@@ -13,8 +13,9 @@
 struct json_t;
 struct option_list;
 
-/* -EINVAL with a message: the item is malformed, or "needs" could not have that value. */
+/* Checks an item. -EINVAL with a message: the item is malformed, or "needs" could not have that
+ * value. */
 int ipam_grant_check(const char *item, struct err *);
-/* *ret: "needs" of that type, NULL = none is listed; the caller owns it. A list that is NULL is
- * empty. -ENOMEM. */
+/* Collects the grants of a type. *ret: "needs" of that type, owned by the caller; NULL = none is
+ * listed. The list may be NULL (empty). -ENOMEM. */
 int ipam_grants_of(struct json_t **ret, const struct option_list *, const char *type);

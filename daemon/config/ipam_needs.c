@@ -29,7 +29,7 @@ static int read_type(struct ipam_needs *n, const json_t *value, struct err *e)
 	if (strchr(type, '/'))
 		return err_set(e, -EINVAL, "type '%.40s' is a path, not a plugin's name", type);
 	if (*type == '.' || type[strspn(type, LETTERS)] || strlen(type) >= sizeof(n->type))
-		return err_set(e, -EINVAL, "type '%.40s' is no plugin's name", type);
+		return err_set(e, -EINVAL, "type '%.40s' is not the name of a plugin", type);
 	strcpy(n->type, type);
 	return 0;
 }
@@ -44,8 +44,8 @@ static int ipam_needs_read_network(struct ipam_needs *n, const json_t *value, st
 	return 0;
 }
 
-/* An IPAM plugin may need these; with any other capability it would effectively be root on the
- * host. */
+/* Reads a capability. An IPAM plugin may need those that are accepted; with any other one it would
+ * effectively be root on the host. */
 static int read_capability(struct ipam_needs *n, const char *word, struct err *e)
 {
 	static const struct {
@@ -93,8 +93,9 @@ static int add_folder(struct ipam_needs *n, const char *key, const json_t *value
 	const char *path = json_string_value(value);
 
 	if (!path || !ipam_needs_is_folder(path))
-		return err_set(e, -EINVAL, "%s: '%.80s' is no folder below / with its whole path",
-			       key, path ? path : "");
+		return err_set(e, -EINVAL,
+			       "%s: '%.80s' is not the absolute path of a folder other than /", key,
+			       path ? path : "");
 	strcpy(n->write[n->n_write++], path);
 	return 0;
 }
@@ -142,7 +143,7 @@ static int read_needs(struct ipam_needs *n, const json_t *object, struct err *e)
 	return 0;
 }
 
-/* Of the known plugins, only host-local writes files. */
+/* Adds the folder of host-local's leases. The other known plugins write no files. */
 static int read_leases(struct ipam_needs *n, const json_t *ipam, struct err *e)
 {
 	const json_t *folder = json_object_get(ipam, "dataDir");
@@ -173,18 +174,58 @@ int ipam_needs_read(struct ipam_needs *ret, const json_t *ipam, struct err *e)
 	return r;
 }
 
-bool ipam_plugin_exists(const char *path, const char *type)
+const char *ipam_needs_missing(const struct ipam_needs *n)
 {
-	for (const char *at = path; *at;) {
-		size_t n = strcspn(at, ":");
-		char program[4096];
+	/* nv-ipam and dhcp send requests to a daemon of the node, over a unix socket in that
+	 * folder; whereabouts sends them to the API server. */
+	static const struct {
+		const char *type, *text;
+		bool host_network, unix_sockets;
+	} known[] = {
+		{"nv-ipam", "\"write\": [\"/var/lib/cni/nv-ipam\"]", false, true},
+		{"dhcp", "\"write\": [\"/run/cni\"]", false, true},
+		{"whereabouts", "\"network\": \"host\"", true, false},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+		if (strcmp(n->type, known[i].type) == 0 &&
+		    ((known[i].host_network && !n->host_network) ||
+		     (known[i].unix_sockets && !n->unix_sockets)))
+			return known[i].text;
+	return NULL;
+}
+
+/* Writes FOLDER/NAME; false: it is too long. */
+static bool ipam_plugin_path(char ret[IPAM_PATH_SIZE], const char *folder, size_t len,
+			     const char *name)
+{
+	size_t n = strlen(name);
+
+	if (len + n + 2 > IPAM_PATH_SIZE)
+		return false;
+	memcpy(ret, folder, len);
+	ret[len] = '/';
+	memcpy(ret + len + 1, name, n + 1);
+	return true;
+}
+
+bool ipam_plugin_find(char ret[IPAM_PATH_SIZE], const char *folders, const char *type)
+{
+	for (const char *at = folders; *at;) {
+		size_t len = strcspn(at, ":");
 		struct stat st;
 
-		snprintf(program, sizeof(program), "%.*s/%s", (int)n, at, type);
-		if (n > 0 && stat(program, &st) == 0 && S_ISREG(st.st_mode) &&
-		    access(program, X_OK) == 0)
+		if (*at == '/' && ipam_plugin_path(ret, at, len, type) && stat(ret, &st) == 0 &&
+		    S_ISREG(st.st_mode) && access(ret, X_OK) == 0)
 			return true;
-		at += n + (at[n] == ':');
+		at += len + (at[len] == ':');
 	}
 	return false;
+}
+
+bool ipam_plugin_exists(const char *folders, const char *type)
+{
+	char path[IPAM_PATH_SIZE];
+
+	return ipam_plugin_find(path, folders, type);
 }

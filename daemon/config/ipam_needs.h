@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ipam_needs.h - parses the plugin and its permissions on the host from an "ipam" object. Pure,
- * except for ipam_plugin_exists().
+ * except for ipam_plugin_find().
  *
  *   {"type": "dhcp", .., "needs": {"network": "host", "capabilities": ["NET_RAW"],
  *                                  "write": ["/run/cni"]}}
@@ -30,7 +30,15 @@ struct ipam_needs {
 	bool unix_sockets;
 };
 
-/* -EINVAL with a message that begins with the key; *ret is untouched then. */
+/* Parses "needs". -EINVAL with a message that begins with the key; *ret is untouched then. */
 int ipam_needs_read(struct ipam_needs *ret, const struct json_t *ipam, struct err *);
-/* Is there a program of that name in one of the folders, separated by ':'? */
-bool ipam_plugin_exists(const char *path, const char *type);
+/* Returns the part of "needs" without which a plugin of that type never works, if it is missing:
+ * JSON, without the outer braces; NULL = nothing is known to be missing. */
+const char *ipam_needs_missing(const struct ipam_needs *);
+/* Searches the folders (absolute paths, separated by ':') for the plugin's program, and writes the
+ * first path found. May block as long as a folder's file system does, so not in the loop. Uses
+ * neither malloc nor stdio. */
+#define IPAM_PATH_SIZE 4096
+bool ipam_plugin_find(char ret[IPAM_PATH_SIZE], const char *folders, const char *type);
+/* Like ipam_plugin_find(), without the path. */
+bool ipam_plugin_exists(const char *folders, const char *type);

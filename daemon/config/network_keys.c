@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* network_keys.c - one reader per key. */
+/* network_keys.c - reads the keys of a network, with one function per key. */
 #include "network_keys.h"
 
 #include <linux/if_ether.h>
@@ -49,13 +49,15 @@ static unsigned allowable(const char *word)
 	return 0;
 }
 
-static int refuse_word(struct parse *p, const struct json_place *at, const char *word)
+static int reject_word(struct parse *p, const struct json_place *at, const char *word)
 {
 	char known[256] = "";
 	size_t n = 0;
 
 	if (strcasecmp(word, network_key_name(NETWORK_IPAM)) == 0)
-		return parse_fail(p, at, "ipam is the pool's alone: its plugins run on the host");
+		return parse_fail(
+			p, at,
+			"ipam is only allowed in a pool, because its plugins run on the host");
 	for (unsigned key = 0; key < N_NETWORK_KEYS; key++)
 		if (NETWORK_ALLOWABLE & NETWORK_BIT(key))
 			n += (size_t)snprintf(known + n, sizeof(known) - n, "%s%s", n ? ", " : "",
@@ -71,7 +73,7 @@ static int network_add_allowed(struct parse *p, const struct json_place *at, con
 	if (!word)
 		return parse_fail(p, at, "is not a string");
 	if (!allowable(word))
-		return refuse_word(p, at, word);
+		return reject_word(p, at, word);
 	*(unsigned *)field |= allowable(word);
 	return 0;
 }
@@ -91,7 +93,7 @@ static int network_read_link(struct parse *p, const struct json_place *at, const
 	return parse_count(p, at, value, row->least, row->most, field);
 }
 
-/* "on" and "off" as in ip(8), or true and false of JSON. */
+/* Reads one of the words. A switch is "on" or "off" as in ip(8), or JSON's true or false. */
 static int network_read_word(struct parse *p, const struct json_place *at, const json_t *value,
 			     const struct vf_words *words, uint32_t *ret)
 {
@@ -136,7 +138,8 @@ static int read_mac(struct parse *p, const struct json_place *at, const json_t *
 	if (!text)
 		return parse_fail(p, at, "is not a string");
 	if (!hex_bytes_parse(text, mac, sizeof(mac)))
-		return parse_fail(p, at, "'%.40s' is no MAC address like 02:00:00:00:00:01", text);
+		return parse_fail(p, at, "'%.40s' is not a MAC address like 02:00:00:00:00:01",
+				  text);
 	if (mac[0] & 1)
 		return parse_fail(p, at, "%s is a multicast address", text);
 	if (memcmp(mac, zero, sizeof(mac)) == 0)
@@ -148,7 +151,7 @@ static int read_mac(struct parse *p, const struct json_place *at, const json_t *
 	return 0;
 }
 
-/* Node and port get the same GUID, as set by other tools for InfiniBand VFs. */
+/* Reads a GUID. Node and port have the same one, as set by other tools for InfiniBand VFs. */
 static int read_guid(struct parse *p, const struct json_place *at, const json_t *value, void *field)
 {
 	struct vf_settings *vf = field;
@@ -159,7 +162,8 @@ static int read_guid(struct parse *p, const struct json_place *at, const json_t 
 	if (!text)
 		return parse_fail(p, at, "is not a string");
 	if (!hex_bytes_parse(text, raw, sizeof(raw)))
-		return parse_fail(p, at, "'%.40s' is no GUID like 02:00:00:00:00:00:00:01", text);
+		return parse_fail(p, at, "'%.40s' is not a GUID like 02:00:00:00:00:00:00:01",
+				  text);
 	for (size_t i = 0; i < sizeof(raw); i++)
 		guid = guid << 8 | raw[i];
 	if (guid == 0 || guid == UINT64_MAX)
@@ -179,7 +183,7 @@ static int network_read_resource(struct parse *p, const struct json_place *at, c
 	if (!text)
 		return parse_fail(p, at, "is not a string");
 	if (strlen(text) >= RESOURCE_NAME_SIZE || !strchr(text, '/'))
-		return parse_fail(p, at, "'%.60s' is no resource like rocelet.dev/roce", text);
+		return parse_fail(p, at, "'%.60s' is not a resource like rocelet.dev/roce", text);
 	strcpy(field, text);
 	return 0;
 }
@@ -212,15 +216,16 @@ static const char *address_wrong(const struct ip_prefix *p)
 	if (ip_rest_is(&all, false))
 		return "is the unspecified address";
 	if (v4 ? p->addr[0] >= 224 : p->addr[0] == 0xff)
-		return "is no address of one host";
+		return "is not the address of one host";
 	if (!v4 && memcmp(p->addr, mapped, sizeof(mapped)) == 0)
-		return "is an IPv4 address in IPv6's clothes";
+		return "is an IPv4 address mapped to IPv6";
 	if (v4 ? p->addr[0] == 127 : ip_same_address(p, &loopback6))
 		return "is a loopback address";
 	return NULL;
 }
 
-/* An IPv4 network with one or two addresses (RFC 3021) has no network and broadcast address. */
+/* Returns why this cannot be the address of an interface; NULL: it can. An IPv4 network with one or
+ * two addresses (RFC 3021) has no network and broadcast address. */
 static const char *host_wrong(const struct ip_prefix *p)
 {
 	const char *wrong = address_wrong(p);
@@ -246,7 +251,7 @@ static int network_add_ip(struct parse *p, const struct json_place *at, const js
 	if (!text)
 		return parse_fail(p, at, "is not a string");
 	if (!ip_prefix_parse(text, &ip))
-		return parse_fail(p, at, "'%.60s' is no address with a length like 10.9.0.1/24",
+		return parse_fail(p, at, "'%.60s' is not an address with a length like 10.9.0.1/24",
 				  text);
 	wrong = host_wrong(&ip);
 	if (wrong)
@@ -277,9 +282,9 @@ static int network_read_network(struct parse *p, const struct json_place *at, co
 	if (!text)
 		return parse_fail(p, at, "is not a string");
 	if (!ip_prefix_parse(text, &dst))
-		return parse_fail(p, at, "'%.60s' is no network like 10.0.0.0/8", text);
+		return parse_fail(p, at, "'%.60s' is not a network like 10.0.0.0/8", text);
 	if (!ip_rest_is(&dst, false))
-		return parse_fail(p, at, "%s has bits behind its length", text);
+		return parse_fail(p, at, "%s has bits beyond its prefix length", text);
 	*(struct ip_prefix *)field = dst;
 	return 0;
 }
@@ -311,7 +316,7 @@ static int read_gw(struct parse *p, const struct json_place *at, const json_t *v
 	if (!text)
 		return parse_fail(p, at, "is not a string");
 	if (!ip_address_parse(text, &gw))
-		return parse_fail(p, at, "'%.60s' is no address like 10.9.0.254", text);
+		return parse_fail(p, at, "'%.60s' is not an address like 10.9.0.254", text);
 	wrong = address_wrong(&gw);
 	if (wrong)
 		return parse_fail(p, at, "%s %s", text, wrong);
@@ -388,15 +393,16 @@ static int read_gateway(struct parse *p, const struct json_place *at, const json
 				    : add_gateway(p, at, value, field);
 }
 
-/* Checks that the plugin is installed; only for this node's own file, because other groups' nodes
- * may have other plugins, and annotations and admin requests have no options. Without --strict it
- * is a warning, because the plugin may be installed later. */
+/* Checks that the plugin is installed, if the options request that; only for this node's own file,
+ * because other groups' nodes may have other plugins, and annotations and admin requests have no
+ * options. Without --strict it is a warning, because the plugin may be installed later. */
 static int network_check_plugin(struct parse *p, const struct json_place *at, const char *type)
 {
 	const struct options *o = p->options;
 	struct json_place here = {at, "type", 0};
 
-	if (!o || !p->text || p->group_only || ipam_plugin_exists(o->cni_path, type))
+	if (!o || !o->finds_plugins || !p->text || p->group_only ||
+	    ipam_plugin_exists(o->cni_path, type))
 		return 0;
 	if (o->strict)
 		return parse_fail(p, &here, "no IPAM plugin \"%s\" in %s (--cni-path)", type,
@@ -409,7 +415,21 @@ static int network_check_plugin(struct parse *p, const struct json_place *at, co
 	return 0;
 }
 
-/* Further keys are checked by the plugin itself. */
+/* Warns about missing needs. It is no error, because a plugin may have the name of a known one and
+ * other needs. */
+static void network_check_needs(struct parse *p, const struct json_place *at,
+				const struct ipam_needs *needs)
+{
+	const char *missing = p->text ? ipam_needs_missing(needs) : NULL;
+
+	if (missing)
+		parse_warn(p, at,
+			   "%s works only with \"needs\": {%s}, no pod gets a device of the pool "
+			   "without it",
+			   needs->type, missing);
+}
+
+/* Reads "ipam". The plugin itself checks its other keys. */
 static int read_ipam(struct parse *p, const struct json_place *at, const json_t *value, void *field)
 {
 	struct ipam_needs needs;
@@ -424,6 +444,7 @@ static int read_ipam(struct parse *p, const struct json_place *at, const json_t 
 	if (n >= PLAN_IPAM_SIZE)
 		return parse_fail(p, at, "has %zu bytes, more than %d", n, PLAN_IPAM_SIZE - 1);
 	((char *)field)[n] = '\0';
+	network_check_needs(p, at, &needs);
 	return network_check_plugin(p, at, needs.type);
 }
 
@@ -482,7 +503,8 @@ int network_keys_of_entry(struct parse *p, const struct json_place *at, const js
 	struct json_place ipam = {at, network_key_name(NETWORK_IPAM), 0};
 
 	if (r == 0 && json_find(object, ipam.key, &ipam.key))
-		r = parse_fail(p, &ipam, "comes from the pool alone, its plugins run on the host");
+		r = parse_fail(p, &ipam,
+			       "is only allowed in a pool, because its plugins run on the host");
 	return r;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* network_keys.h - reads the keys of a pool's "network", of an annotation's entries and of admin
- * requests: one table, of which each uses a part. For networks.c, pool_config_network.c and
- * admin_request.c. Pure. */
+ * requests: one table, of which each of the three uses a part. For networks.c,
+ * pool_config_network.c and admin_request.c. Pure. */
 #pragma once
 
 #include "networks.h"
@@ -17,8 +17,8 @@ struct network_values {
 	size_t n_subnets;
 };
 
-/* For a pool, an annotation's entry, an admin request. "gateway" is added to the plan's routes as a
- * default route. */
+/* Read the keys of a pool, of an annotation's entry, of an admin request. "gateway" is added to the
+ * plan's routes as a default route. */
 int network_keys_of_pool(struct parse *, const struct json_place *, const json_t *,
 			 struct network_values *ret);
 int network_keys_of_entry(struct parse *, const struct json_place *, const json_t *,
@@ -27,7 +27,7 @@ int network_keys_of_entry(struct parse *, const struct json_place *, const json_
 int network_keys_of_admin_request(struct parse *, const struct json_place *, const json_t *,
 				  struct network_values *ret);
 
-/* As spelt in files. */
+/* Returns the key as spelt in files. */
 const char *network_key_name(enum network_key);
 
 /* Keys that a pool's "allow" may contain. */

@@ -117,12 +117,12 @@ const char *ifname_wrong(const char *name)
 	if (strlen(name) >= IFNAMSIZ)
 		return "has more than 15 characters";
 	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-		return "is no name of an interface";
+		return "is not an interface name";
 	for (const char *c = name; *c; c++)
 		if (*c <= ' ' || *c >= 0x7f || strchr("/:%", *c))
 			return "has a character that no interface's name may have";
 	for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
 		if (strcmp(name, taken[i]) == 0)
-			return "is taken in every pod";
+			return "exists in every pod";
 	return NULL;
 }

@@ -10,23 +10,23 @@
 /* "aa:bb:cc:dd:ee:ff" */
 #define MAC_TEXT_SIZE 18
 
-/* An address without a prefix length, which becomes the maximum of the family. */
+/* Parses an address without a prefix length; the length becomes the family's maximum. */
 bool ip_address_parse(const char *text, struct ip_prefix *ret);
-/* "10.9.0.1/24", "2001:db8::1/64" */
+/* Parses "10.9.0.1/24" or "2001:db8::1/64". */
 bool ip_prefix_parse(const char *text, struct ip_prefix *ret);
-/* "" for AF_UNSPEC. */
+/* Print an address without and with its prefix length; "" for AF_UNSPEC. */
 void ip_address_text(const struct ip_prefix *, char ret[IP_TEXT_SIZE]);
 void ip_prefix_text(const struct ip_prefix *, char ret[IP_TEXT_SIZE]);
-/* 32 or 128, by the family. */
+/* Returns 32 or 128, by the family. */
 unsigned ip_bits(const struct ip_prefix *);
-/* Are all bits after the prefix equal to `ones`? */
+/* True if all bits after the prefix are equal to `ones`. */
 bool ip_rest_is(const struct ip_prefix *, bool ones);
 bool ip_same_address(const struct ip_prefix *, const struct ip_prefix *);
 
-/* n bytes with two hex digits each, separated by ':'. */
+/* Parses n bytes with two hex digits each, separated by ':'. */
 bool hex_bytes_parse(const char *text, uint8_t *ret, size_t n);
 
-/* Why a name is invalid for a pod's interface; NULL = valid. dev_valid_name() in
+/* Returns why a name is invalid for a pod's interface; NULL = valid. dev_valid_name() in
  * linux/net/core/dev.c; '%' would make it a pattern (dev_alloc_name(), same file); "all" and
  * "default" exist in /proc/sys/net (sysctl_dev_name_is_allowed(), linux/net/core/sysctl_net_core.c
  * and its callers), "bonding_masters" in /sys/class/net (linux/drivers/net/bonding/bond_sysfs.c).

@@ -9,6 +9,7 @@
 #include "json_text.h"
 #include "network_keys.h"
 #include "network_text.h"
+#include "search.h"
 
 /* --- the annotation --------------------------------------------------------------------------- */
 
@@ -33,14 +34,15 @@ static int check_pair(struct parse *p, const struct json_place *at, size_t i,
 	char text[IP_TEXT_SIZE];
 
 	if (a->ifname[0] && strcmp(a->ifname, b->ifname) == 0)
-		return parse_fail(p, at, "interface: %s is entry %zu's already", b->ifname, i + 1);
+		return parse_fail(p, at, "interface: %s is already used by entry %zu", b->ifname,
+				  i + 1);
 	if (a->has_mac && b->has_mac && memcmp(a->mac, b->mac, sizeof(a->mac)) == 0)
-		return parse_fail(p, at, "mac: is entry %zu's already", i + 1);
+		return parse_fail(p, at, "mac: is already used by entry %zu", i + 1);
 	for (size_t k = 0; k < b->n_ips; k++) {
 		if (!find_ip(a, &b->ips[k]))
 			continue;
 		ip_address_text(&b->ips[k], text);
-		return parse_fail(p, at, "ips: %s is entry %zu's already", text, i + 1);
+		return parse_fail(p, at, "ips: %s is already used by entry %zu", text, i + 1);
 	}
 	return 0;
 }
@@ -125,22 +127,23 @@ static const char *vlan_wrong(const struct vf_settings *vf, const char **ret_key
 	return vf->vlan_proto == ETH_P_8021AD ? "802.1ad needs a \"vlan\"" : NULL;
 }
 
-/* A macvlan or ipvlan is on top of a netdev that is shared. */
+/* Rejects settings that a macvlan or ipvlan cannot have, because its parent netdev is shared. */
 static const char *stacked_wrong(const struct net_plan *plan, const char **ret_key)
 {
 	*ret_key = network_vf_key(plan);
 	if (*ret_key)
-		return "is a VF's, a macvlan or ipvlan has none";
+		return "is a setting of VFs, which a macvlan or ipvlan does not have";
 	*ret_key = "softRoce";
 	if (plan->soft_roce)
-		return "a slot has the RDMA device of its HCA";
+		return "a slot uses the RDMA device of its HCA";
 	*ret_key = "mac";
 	return plan->kind == PLAN_IPVLAN && plan->has_mac
-		       ? "an ipvlan has the one of the netdev below it"
+		       ? "an ipvlan has the MAC of the netdev below it"
 		       : NULL;
 }
 
-/* IPv6 requires an MTU of 1280 bytes (RFC 8200, section 5); the kernel disables it below that. */
+/* Returns why the MTU is wrong; NULL: it is valid. IPv6 requires an MTU of 1280 bytes (RFC 8200,
+ * section 5); the kernel disables it below that. */
 static const char *mtu_wrong(const struct net_plan *plan)
 {
 	for (size_t i = 0; i < plan->n_ips && plan->mtu; i++)
@@ -162,7 +165,7 @@ const char *network_wrong(const struct net_plan *plan, const char **ret_key)
 		return "is more than \"maxTxRate\"";
 	*ret_key = "ipam";
 	if (plan->n_ips && plan->ipam[0])
-		return "stands beside \"ips\", only one of them may";
+		return "excludes \"ips\": give only one of them";
 	*ret_key = "mtu";
 	return mtu_wrong(plan);
 }
@@ -183,15 +186,15 @@ int network_on_function(struct net_plan *plan, const struct function *fn, struct
 		return 0;
 	key = network_vf_key(plan);
 	if (key)
-		return err_set(e, -EINVAL, "%s: %s is no VF, only of a VF it can be set", key,
-			       fn->id);
+		return err_set(e, -EINVAL, "%s: %s is not a VF, and only a VF has this setting",
+			       key, fn->id);
 	plan->vf.fields = 0;
 	return 0;
 }
 
 /* --- overriding a pool's plan ----------------------------------------------------------------- */
 
-static void lay_vlan(struct vf_settings *ret, const struct network_request *q)
+static void override_vlan(struct vf_settings *ret, const struct network_request *q)
 {
 	if (q->keys & NETWORK_BIT(NETWORK_VLAN)) {
 		ret->vlan = q->plan.vf.vlan;
@@ -206,14 +209,14 @@ static void lay_vlan(struct vf_settings *ret, const struct network_request *q)
 		ret->vlan_proto = q->plan.vf.vlan_proto;
 }
 
-static void lay_vf(struct vf_settings *ret, const struct network_request *q)
+static void override_vf(struct vf_settings *ret, const struct network_request *q)
 {
-	lay_vlan(ret, q);
+	override_vlan(ret, q);
 	vf_settings_copy(ret, &q->plan.vf, q->plan.vf.fields & ~(unsigned)VF_VLAN);
 	ret->fields |= q->plan.vf.fields;
 }
 
-static void lay_addresses(struct net_plan *ret, const struct network_request *q)
+static void override_addresses(struct net_plan *ret, const struct network_request *q)
 {
 	if (q->keys & NETWORK_BIT(NETWORK_IPS)) {
 		memcpy(ret->ips, q->plan.ips, sizeof(ret->ips));
@@ -226,7 +229,7 @@ static void lay_addresses(struct net_plan *ret, const struct network_request *q)
 	}
 }
 
-static void lay_over(struct net_plan *ret, const struct network_request *q)
+static void override_plan(struct net_plan *ret, const struct network_request *q)
 {
 	memcpy(ret->ifname, q->plan.ifname, sizeof(ret->ifname));
 	for (size_t i = 0; i < N_LINK_FIELDS; i++)
@@ -236,8 +239,8 @@ static void lay_over(struct net_plan *ret, const struct network_request *q)
 		ret->has_mac = true;
 		memcpy(ret->mac, q->plan.mac, sizeof(ret->mac));
 	}
-	lay_vf(&ret->vf, q);
-	lay_addresses(ret, q);
+	override_vf(&ret->vf, q);
+	override_addresses(ret, q);
 }
 
 int network_plan(struct net_plan *ret, const struct pool_network *network,
@@ -249,7 +252,7 @@ int network_plan(struct net_plan *ret, const struct pool_network *network,
 
 	*ret = network->plan;
 	if (q && r == 0)
-		lay_over(ret, q);
+		override_plan(ret, q);
 	if (ret->ifname[0] == '\0')
 		snprintf(ret->ifname, sizeof(ret->ifname), "net%u", number);
 	if (r < 0)
@@ -262,7 +265,7 @@ int network_plan(struct net_plan *ret, const struct pool_network *network,
 
 /* --- allowed requests ------------------------------------------------------------------------- */
 
-static unsigned every_pods(void)
+static unsigned keys_of_every_pod(void)
 {
 	unsigned keys = NETWORK_BIT(NETWORK_RESOURCE) | NETWORK_BIT(NETWORK_INTERFACE) |
 			NETWORK_BIT(NETWORK_IPS);
@@ -285,7 +288,7 @@ static bool is_allowed(const struct pool_network *network, enum network_key key)
 static int check_keys(const struct pool_network *network, const struct network_request *q,
 		      struct err *e)
 {
-	unsigned refused = q->keys & ~(every_pods() | network->allow);
+	unsigned refused = q->keys & ~(keys_of_every_pod() | network->allow);
 
 	for (unsigned key = 0; key < N_NETWORK_KEYS; key++) {
 		const char *name = network_key_name((enum network_key)key);
@@ -297,13 +300,13 @@ static int check_keys(const struct pool_network *network, const struct network_r
 	return 0;
 }
 
-static int check_mtu(const struct network_request *q, unsigned most, const char *whose,
+static int check_mtu(const struct network_request *q, unsigned most, const char *owner,
 		     struct err *e)
 {
 	if (q->plan.mtu <= most)
 		return 0;
 	return err_set(e, -EINVAL, AT "mtu: %u is above %s %u of " POOL ", " WOULD, q->entry,
-		       q->plan.mtu, whose, most, q->resource, network_key_name(NETWORK_MTU));
+		       q->plan.mtu, owner, most, q->resource, network_key_name(NETWORK_MTU));
 }
 
 int network_mtu_allowed(const struct pool_network *network, const struct network_request *q,
@@ -314,8 +317,8 @@ int network_mtu_allowed(const struct pool_network *network, const struct network
 	return check_mtu(q, device_mtu, "the device's", e);
 }
 
-/* QoS and protocol need a VLAN in the same request or the pool: otherwise setting them would remove
- * the VLAN that the administrator has set on the PF. */
+/* Checks the VLAN keys. QoS and protocol need a VLAN in the same request or the pool: otherwise
+ * setting them would remove the VLAN that the administrator has set on the PF. */
 static int check_vlan(const struct pool_network *network, const struct network_request *q,
 		      struct err *e)
 {
@@ -342,7 +345,7 @@ static bool is_within(const struct ip_prefix *ip, const struct ip_prefix *subnet
 	return ip_same_address(&masked, subnet);
 }
 
-/* Is it the network or broadcast address of the subnet, even if given with a longer prefix? */
+/* True for the network or broadcast address of the subnet, also if given with a longer prefix. */
 static bool is_special(const struct ip_prefix *ip, const struct ip_prefix *subnet)
 {
 	struct ip_prefix there = *ip;
@@ -354,13 +357,11 @@ static bool is_special(const struct ip_prefix *ip, const struct ip_prefix *subne
 
 static bool networks_is_gateway(const struct pool_network *network, const struct ip_prefix *ip)
 {
-	for (size_t i = 0; i < network->plan.n_routes; i++)
-		if (ip_same_address(&network->plan.routes[i].gateway, ip))
-			return true;
-	return false;
+	return any_of(network->plan.n_routes, i,
+		      ip_same_address(&network->plan.routes[i].gateway, ip));
 }
 
-/* NULL: the address may be used. */
+/* Returns why a pod must not use the address; NULL: it may. */
 static const char *subnet_wrong(const struct pool_network *network, const struct ip_prefix *ip)
 {
 	bool wide = false;

@@ -36,20 +36,20 @@ enum network_key {
 	NETWORK_ROUTES,
 	NETWORK_GATEWAY,
 	NETWORK_IPAM,	   /* never in a pod's entry */
-	NETWORK_INTERFACE, /* from here on for a single interface: in entries, and in admin requests
-			      (admin_request.h) */
+	NETWORK_INTERFACE, /* from here on only for a single interface: in entries, and in admin
+			    * requests (admin_request.h) */
 	NETWORK_MAC,
 	NETWORK_GUID,
 	NETWORK_RESOURCE, /* only in entries */
 	N_NETWORK_KEYS
 };
 #define NETWORK_BIT(key)       (1u << (key))
-/* The key of an enum link_field, of an enum vf_key; the bits of all of them. */
+/* The key of an enum link_field and of an enum vf_key, and the bits of all of these keys. */
 #define NETWORK_OF_LINK(field) (NETWORK_SUBNETS + 1 + (field))
 #define NETWORK_OF_VF(key)     (NETWORK_OF_LINK(N_LINK_FIELDS) + (key))
 #define NETWORK_SETTINGS       (NETWORK_BIT(NETWORK_OF_VF(N_VF_KEYS)) - NETWORK_BIT(NETWORK_OF_LINK(0)))
-_Static_assert(NETWORK_OF_VF(N_VF_KEYS) == NETWORK_IPS, "they are between these two");
-_Static_assert(N_NETWORK_KEYS <= 32, "they are bits of an unsigned");
+_Static_assert(NETWORK_OF_VF(N_VF_KEYS) == NETWORK_IPS, "these keys are adjacent");
+_Static_assert(N_NETWORK_KEYS <= 32, "the keys are bits of an unsigned");
 
 struct network_request {
 	char resource[RESOURCE_NAME_SIZE];
@@ -92,6 +92,6 @@ const char *network_wrong(const struct net_plan *, const char **ret_key);
 /* Adapts the plan to a function. If it is not a VF, settings that only VFs have are -EINVAL, and
  * its MAC is set on the netdev only, because there is no PF. */
 int network_on_function(struct net_plan *, const struct function *, struct err *);
-/* The first key of a plan that only VFs have, because it is set through the PF; NULL: none. A MAC
- * does not count. */
+/* Returns the first key of a plan that only VFs have, because it is set through the PF; NULL: none.
+ * A MAC is ignored. */
 const char *network_vf_key(const struct net_plan *);

@@ -36,7 +36,8 @@ static bool node_facts_id(int dir_fd, const char *function, const char *file, ch
 	return true;
 }
 
-/* PCI base class 02 is network, 0c06 is InfiniBand (pci.ids). */
+/* True for a function of a NIC that is not a VF. PCI base class 02 is network, 0c06 is InfiniBand
+ * (pci.ids). */
 static bool node_facts_is_nic(int dir_fd, const char *function)
 {
 	char path[NAME_MAX + 16], class[16];

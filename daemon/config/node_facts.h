@@ -20,7 +20,7 @@ struct node_facts {
 	size_t n_models;
 };
 
-/* A fact that cannot be read is left empty. */
+/* Reads the facts; one that cannot be read is left empty. */
 void node_facts_read(struct node_facts *ret, const char *sysfs_root);
 /* "node gpu-7, product DGXH100, 8 x 15b3:1021": for messages. */
 #define NODE_FACTS_TEXT 512

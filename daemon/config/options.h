@@ -42,9 +42,13 @@ struct options {
 	uint32_t log_level;		   /* enum log_level */
 	uint32_t log_format;		   /* enum log_format */
 	bool dry_run;
+	bool observe;	  /* use no pools, and change no device */
 	uint32_t seccomp; /* enum seccomp_mode of privileges.h */
 	bool strict;	  /* --check-config: warnings affect the exit status, too */
-	uint32_t compat;  /* 0 = none, 1 = node_exporter */
+	/* Parsers search for IPAM plugins, which may block: --check-config and --strict. A running
+	 * daemon searches on a worker (config_checks.c). */
+	bool finds_plugins;
+	uint32_t compat; /* 0 = none, 1 = node_exporter */
 	bool port_counters;
 	bool all_series;
 	struct option_list optional_counters;
@@ -74,9 +78,10 @@ struct options {
 	char install_cni[OPTION_TEXT_SIZE], uninstall_cni[OPTION_TEXT_SIZE];
 	char remove_features[OPTION_TEXT_SIZE];
 	struct option_list link; /* for install_cni: names of links to the plugin */
+	bool set_aside;		 /* for install_cni: rename other plugins of these names */
 };
 
-/* Should BPF programs be loaded? */
+/* True if BPF programs should be loaded. */
 static inline bool options_want_bpf(const struct options *o)
 {
 	return !o->no_bpf && !o->unprivileged;
@@ -111,8 +116,8 @@ struct json_t;
 /* Sets defaults and flags, without the file. -EINVAL with a message that names the flag. */
 int options_of_flags(struct options *ret, enum option_action *ret_action, int argc,
 		     char *const argv[], struct err *);
-/* Sets the defaults, then the config file with the group of this node, then the flags. A file that
- * --config names must exist. Actions that need no file (--help, --version, --suggest-config,
+/* Sets the defaults, then the config file with the group of this node, then the flags. A file named
+ * by --config must exist. Actions that need no file (--help, --version, --suggest-config,
  * --print-schema) do not read it. -EINVAL with a message that names flag or file, line and key:
  * *ret is untouched. ret_file: the file and its group for other parsers, also if the file is
  * invalid; the caller frees it; NULL = not needed. A reload calls this again with the same
@@ -120,10 +125,10 @@ int options_of_flags(struct options *ret, enum option_action *ret_action, int ar
 int options_load(struct options *ret, enum option_action *ret_action, struct config_file *ret_file,
 		 int argc, char *const argv[], options_warn_fn *, void *arg, struct err *);
 
-/* Is this flag among the arguments? */
+/* True if this flag is among the arguments. */
 bool options_has_flag(const char *name, int argc, char *const argv[]);
 
-/* Number of options that a flag sets to another value than the file does; names as in
+/* Returns the number of options whose flag overrides a different value of the file; names as in
  * options_changed(). */
 size_t options_overridden(const struct options *, const struct config_file *, char *names,
 			  size_t size);
@@ -142,21 +147,27 @@ int options_check_group(const struct options *, const struct config_file *, opti
  * code. */
 int options_wrap(struct err *, const struct options *, const struct config_file *, const char *key);
 
-/* The built-in defaults. */
+/* True if no device may be changed: with --dry-run, and with --observe. */
+static inline bool options_change_nothing(const struct options *o)
+{
+	return o->dry_run || o->observe;
+}
+
+/* Sets the built-in defaults. */
 void options_defaults(struct options *);
 
 void options_help(FILE *);
 void options_markdown(FILE *);
-/* The active options as a config file. pools: from pool_config_tree(), NULL = none; takes
+/* Returns the active options as a config file. pools: from pool_config_tree(), NULL = none; takes
  * ownership. Heap; NULL if out of memory. */
 char *options_json(const struct options *, struct json_t *pools);
-/* Number of differing options that need a restart of the daemon; `names` gets their names, "a, b",
- * truncated to size. */
+/* Returns the number of differing options that need a restart of the daemon; `names` gets their
+ * names, "a, b", truncated to size. */
 size_t options_changed(const struct options *, const struct options *, char *names, size_t size);
 
-/* True for the name of an option, as a key of the file or as a flag. */
+/* True for the name of an option that can be a key of the file. */
 bool option_is_key(const char *name);
-/* What an unknown key of the file may be meant for: ' (did you mean "listen"?)'; "" = unknown. */
+/* Writes a suggestion for an unknown key of the file: ' (did you mean "listen"?)'; "" = none. */
 #define OPTION_HINT_SIZE 96
 void option_hint(const char *key, char ret[OPTION_HINT_SIZE]);
 /* The file's keys that are not options, read by pool_config.h. pool_config_key() ignores case and

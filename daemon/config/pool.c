@@ -72,18 +72,29 @@ void config_state_done(struct config_state *c)
 	*c = (struct config_state){.held = false};
 }
 
-void pool_config_done(struct pool_config *c)
+size_t pool_config_drop(struct pool_config *c)
 {
-	for (size_t i = 0; i < c->n_pools; i++)
+	size_t n = c->n_pools;
+
+	for (size_t i = 0; i < n; i++)
 		pool_done(&c->pools[i]);
 	free(c->pools);
+	c->pools = NULL;
+	c->n_pools = 0;
+	return n;
+}
+
+void pool_config_done(struct pool_config *c)
+{
+	pool_config_drop(c);
 	free(c->refusals.list);
 	memset(c, 0, sizeof(*c));
 }
 
 /* --- copying ---------------------------------------------------------------------------------- */
 
-/* All copy into a zeroed struct; -ENOMEM leaves a partial copy, which is freed with the pool. */
+/* All these functions copy into a zeroed struct; -ENOMEM leaves a partial copy, which is freed with
+ * the pool. */
 static int word_list_copy(struct word_list *ret, const struct word_list *list)
 {
 	int r = 0;

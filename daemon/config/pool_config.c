@@ -7,16 +7,16 @@
 #include <strings.h>
 
 #include "array.h"
-#include "cleanup.h"
 #include "config_file.h"
 #include "config_json.h"
 #include "groups.h"
 #include "pool_parse.h"
+#include "search.h"
 #include "suggest.h"
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-/* The part after the slash of a qualified name, IsQualifiedName() in
+/* Checks the part after the slash of a qualified name, IsQualifiedName() in
  * k8s.io/apimachinery/pkg/util/validation: up to 63 letters, digits and "-_.", with a letter or
  * digit at both ends. */
 static bool name_is_valid(const char *name)
@@ -30,9 +30,10 @@ static bool name_is_valid(const char *name)
 	       isalnum((unsigned char)name[n - 1]);
 }
 
-/* A DNS-1123 subdomain (same file): labels of lower-case letters, digits and '-'. The quota of a
- * resource is named "requests." + resource, so the prefix and "requests." together may have 253
- * bytes (IsExtendedResourceName() in k8s.io/kubernetes/pkg/apis/core/v1/helper). */
+/* True for a DNS-1123 subdomain (k8s.io/apimachinery/pkg/util/validation): labels of lower-case
+ * letters, digits and '-'. The quota of a resource is named "requests." + resource, so the prefix
+ * and "requests." together may have 253 bytes (IsExtendedResourceName() in
+ * k8s.io/kubernetes/pkg/apis/core/v1/helper). */
 static bool prefix_is_valid(const char *prefix)
 {
 	size_t n = strlen(prefix);
@@ -67,7 +68,7 @@ const char *pool_prefix_wrong(const char *prefix)
 	return prefix_is_reserved(prefix) ? "belongs to Kubernetes" : NULL;
 }
 
-/* The text of a key; *ret NULL: absent. *at gets the key's place. */
+/* Reads the text of a key; *ret NULL: absent. *at gets the key's place. */
 static int find_text(struct parse *p, struct json_place *at, const json_t *item, const char **ret)
 {
 	const json_t *value = json_find(item, at->key, &at->key);
@@ -120,7 +121,7 @@ static int read_prefix(struct parse *p, const struct json_place *at, const json_
 
 /* --- lists of pools --------------------------------------------------------------------------- */
 
-/* Defaults of all grammars. */
+/* Sets the defaults of all grammars. */
 static void pool_start(const struct parse *p, struct pool *pool)
 {
 	memset(pool, 0, sizeof(*pool));
@@ -132,11 +133,9 @@ static void pool_start(const struct parse *p, struct pool *pool)
 
 static const struct pool *same_resource(const struct pool_config *c, const struct pool *pool)
 {
-	for (size_t i = 0; i < c->n_pools; i++)
-		if (strcmp(c->pools[i].name, pool->name) == 0 &&
-		    strcmp(c->pools[i].prefix, pool->prefix) == 0)
-			return &c->pools[i];
-	return NULL;
+	return find_first(c->pools, c->n_pools, i,
+			  strcmp(c->pools[i].name, pool->name) == 0 &&
+				  strcmp(c->pools[i].prefix, pool->prefix) == 0);
 }
 
 static int check_addition(struct parse *p, const struct json_place *at, const struct pool *pool)
@@ -166,7 +165,7 @@ static int pool_config_pool_add(struct parse *p, const struct json_place *at, st
 }
 
 /* Records a rejected resource: its names as far as known, and the reason. */
-static int pool_refuse(struct parse *p, const struct pool *pool)
+static int pool_reject(struct parse *p, const struct pool *pool)
 {
 	struct pool_refusal *slot = array_push(p->config->refusals.list, p->config->refusals.n);
 
@@ -201,7 +200,7 @@ static int read_pool(struct parse *p, const struct json_place *at, const json_t 
 	if (r == 0)
 		return 0;
 	if (r == -EINVAL && g->peers)
-		r = pool_refuse(p, &pool);
+		r = pool_reject(p, &pool);
 	pool_done(&pool);
 	return r;
 }
@@ -292,13 +291,11 @@ static int read_key(struct parse *p, const json_t *root, const char *key, const 
 	return read_grammar(p, &at, which, root, value);
 }
 
-/* Does the object have a key that defines resources? */
+/* True if the object has a key that defines resources. */
 static bool pool_config_defines(const json_t *object)
 {
-	for (unsigned i = 0; i < N_POOL_CONFIG_KEYS; i++)
-		if (i != KEY_GROUPS && json_find(object, pool_config_keys[i], NULL))
-			return true;
-	return false;
+	return any_of(N_POOL_CONFIG_KEYS, i,
+		      i != KEY_GROUPS && json_find(object, pool_config_keys[i], NULL));
 }
 
 static int pool_config_read_object(struct parse *p, json_t *root)
@@ -313,7 +310,8 @@ static int pool_config_read_object(struct parse *p, json_t *root)
 	return r;
 }
 
-/* A misspelt key may be why the group defines no resource. */
+/* Records unknown keys as mistakes: a misspelt key may be the reason why the group defines no
+ * resource. */
 static void mistakes_of_group(struct parse *p, const struct json_place *at, const json_t *group)
 {
 	const char *key;
@@ -327,7 +325,7 @@ static void mistakes_of_group(struct parse *p, const struct json_place *at, cons
 	}
 }
 
-/* The resources of the group, if it defines any; otherwise those of the top level. */
+/* Reads the resources of the group, if it defines any; otherwise those of the top level. */
 static int pool_config_read_file(struct parse *p, json_t *root, const char *group)
 {
 	const struct json_place list = {NULL, "groups", 0};
@@ -345,7 +343,8 @@ static int pool_config_read_file(struct parse *p, json_t *root, const char *grou
 	return r;
 }
 
-/* Warnings about the JSON itself: duplicate keys, invalid UTF-8. */
+/* Passes on a warning about the JSON itself (duplicate keys, invalid UTF-8), and records it as a
+ * mistake. */
 static void on_odd_json(const char *sentence, void *arg)
 {
 	struct parse *p = arg;

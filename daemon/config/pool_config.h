@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pool_config.h - the resources that this node offers, from the configuration file. Pure: text in,
- * values out.
+/* pool_config.h - parses the resources that this node offers from the configuration file. Pure.
  *
  * Four grammars, distinguished by their top-level keys, which may be combined in one file:
  * "resourceList" (sriov-network-device-plugin), "configList" (k8s-rdma-shared-dev-plugin), "mode"
@@ -56,7 +55,7 @@ struct selector {
 	struct word_list link_types; /* "ether", "infiniband" */
 	struct word_list pkeys;	     /* "0x8001": the port's pkey at index 0 */
 	struct pf_selectors pf_names, root_devices;
-	struct word_list rdma_names; /* only ours: "mlx5_0" */
+	struct word_list rdma_names; /* only in our own grammar: "mlx5_0" */
 	bool is_rdma;
 	bool need_vhost_net;
 	enum vdpa_kind vdpa;
@@ -64,7 +63,7 @@ struct selector {
 
 enum device_type { DEVICE_NET, DEVICE_AUX_NET, DEVICE_ACCELERATOR };
 
-/* What one ID of a pool represents. */
+/* The functions behind one ID of a pool. */
 enum pool_kind {
 	POOL_EXCLUSIVE,	 /* one function, used by one container at a time; ID = its bus name */
 	POOL_SHARED_ALL, /* a slot on all of the pool's HCAs at once */
@@ -93,6 +92,7 @@ enum health_reason {
 	HEALTH_NODE_HELD,    /* another pod's container may open one of its device nodes */
 	N_HEALTH_REASONS
 };
+#define HEALTH_BIT(reason) (1u << (reason))
 
 /* A reason makes the device unhealthy after it has persisted for down_ms, and healthy again after
  * it has been absent for up_ms. */
@@ -115,7 +115,7 @@ enum drift_policy { DRIFT_REPORT, DRIFT_REPAIR };
 /* How rocelet attaches a pool's devices to pods ("network", "softRoce", "interface"). */
 struct pool_network {
 	struct net_plan plan;	 /* of pods without an annotation; ifname "" = net1, net2, ... */
-	enum drift_policy drift; /* is drift only reported, or repaired? */
+	enum drift_policy drift; /* whether drift is only reported, or repaired */
 	uint32_t timeout_ms;	 /* of the attach; then PreStartContainer fails */
 	unsigned allow; /* NETWORK_BIT()s (networks.h) of the keys allowed in a pod's annotation */
 	struct ip_prefix subnets[POOL_SUBNETS_MAX]; /* allowed for a pod's "ips"; none = any */
@@ -141,7 +141,7 @@ struct pool {
 	char permissions[4];   /* for device nodes: "rw"; the two shared grammars "rwm" */
 	bool issm;	       /* grant issm nodes, too */
 	bool umad;	       /* grant umad nodes, too */
-	bool require_umad;     /* a device without umad does not count as RDMA
+	bool require_umad;     /* a device without umad is not treated as RDMA
 				  (k8s-rdma-shared-dev-plugin) */
 	bool cdi;
 	bool device_info; /* write device-info files for Multus */
@@ -179,38 +179,47 @@ struct pool_config {
 	struct pool_mistake mistake;
 };
 
-/* Why pods cannot use a resource, although its definition is valid. */
-struct pool_lack {
+/* A resource that pods cannot use because its IPAM plugin is not installed. */
+struct missing_plugin {
 	char resource[RESOURCE_NAME_SIZE];
 	char what[352]; /* 'no IPAM plugin "whereabouts" in /opt/cni/bin (--cni-path)' */
 };
 
-/* Is the current configuration file active? All zero: yes. */
+/* The state of the configuration file. All zero: its content is active. */
 struct config_state {
 	struct err error;	       /* the whole file was rejected; code 0 = no */
 	bool held;		       /* valid, but not active until pods release devices */
+	bool lost;		       /* valid, but a pool would lose all of its devices here */
 	bool offers_nothing;	       /* rejected, and there is no previous configuration */
+	bool observes;		       /* offers_nothing, and the file's options are unknown */
 	struct pool_refusals refusals; /* of the active configuration; the list is owned */
-	struct pool_lack *lacks;       /* of the active configuration; owned */
+	struct missing_plugin *lacks;  /* of the active configuration; owned */
 	size_t n_lacks;
+	size_t n_ignored; /* valid pools that are not used (--observe) */
 	char beside[352]; /* there is no file, but others are in its folder; "" = no */
 };
 
+/* The format for n_ignored, in the log and in /readyz; rocectl prints lines that begin so. */
+#define POOLS_IGNORED "observes only (--observe): the configured pools (%zu) are not offered"
+
 static inline bool config_state_ok(const struct config_state *c)
 {
-	return c->error.code == 0 && c->refusals.n == 0;
+	return c->error.code == 0 && c->refusals.n == 0 && !c->beside[0];
 }
 
-/* Leaves it all zero. */
+/* Frees its members and leaves it all zero. */
 void config_state_done(struct config_state *);
 
 /* All zero: the empty configuration. */
 void pool_config_done(struct pool_config *);
 
-/* -EINVAL with a message "file:line: ..." for invalid JSON, wrong types or an invalid pool in our
- * own grammar. An invalid resource in another plugin's grammar is rejected alone: it is added to
- * ret->refusals, without a warning. Unknown keys cause warnings, with a suggestion. *ret is
- * untouched on failure. */
+/* Removes the pools, and nothing else; returns their number. */
+size_t pool_config_drop(struct pool_config *);
+
+/* Parses a configuration. -EINVAL with a message "file:line: ..." for invalid JSON, wrong types or
+ * an invalid pool in our own grammar. An invalid resource in another plugin's grammar is rejected
+ * alone: it is added to ret->refusals, without a warning. Unknown keys cause warnings, with a
+ * suggestion. *ret is untouched on failure. */
 int pool_config_parse(struct pool_config *ret, const char *text, size_t len, const char *name,
 		      options_warn_fn *, void *arg, struct err *);
 /* As pool_config_parse(), for a file read by options_load(), with the defaults of pools from the
@@ -220,23 +229,27 @@ int pool_config_load(struct pool_config *ret, const struct config_file *, const 
 /* As pool_config_load(), for only those resources that the group file->group itself defines. */
 int pool_config_load_group(struct pool_config *ret, const struct config_file *,
 			   const struct options *, options_warn_fn *, void *arg, struct err *);
-/* Keeps the previous definition of resources in use whose new one was rejected: adds copies of
- * their pools to *c, in the place of the rejected text. If that text does not show its resource,
- * all resources are kept that the file would otherwise lose, because it may be any of them.
- * -ENOMEM, -E2BIG for too many: *c is unchanged. -EINVAL with a message: a resource in use would be
- * lost, possibly by a mistake (c->mistake), or all are and every new one is rejected. */
+/* Checks that there is a resource. -EINVAL with a message: there is none, and a mistake may be the
+ * reason: each resource was rejected, or c->mistake is set. A daemon that starts with such a file
+ * offers nothing, and is not ready. */
+int pool_config_check_any(const struct pool_config *, struct err *);
+/* If the new definition of a resource in use was rejected, keeps the previous one: adds copies of
+ * its pools to *c, in the place of the rejected text. If that text has no resource name, it may
+ * define any resource that the file would otherwise remove, so all of these are kept. -ENOMEM,
+ * -E2BIG for too many: *c is unchanged. -EINVAL with a message: a resource in use would be removed,
+ * possibly by a mistake (c->mistake); or pool_config_check_any(). */
 int pool_config_keep(struct pool_config *c, const struct pool_config *used, struct err *);
 /* "intel.com/a keeps its definition in use: c.json:12: ..." */
 #define POOL_REFUSAL_TEXT (RESOURCE_NAME_SIZE + 320)
 void pool_refusal_text(const struct pool_refusal *, char ret[POOL_REFUSAL_TEXT]);
-/* The pools in our own grammar with all keys, as the value of "pools". The caller owns it; NULL if
- * out of memory. */
+/* Returns the pools in our own grammar with all keys, as the value of "pools". The caller owns it;
+ * NULL if out of memory. */
 struct json_t *pool_config_tree(const struct pool_config *);
 /* The keys of an item of "pools"; returns their number. */
 #define POOL_KEYS_MAX 32
 size_t pool_key_names(const char *ret[POOL_KEYS_MAX]);
-/* Why this cannot be the prefix of a resource; NULL: it can. */
+/* Returns why this cannot be the prefix of a resource; NULL: it can. */
 const char *pool_prefix_wrong(const char *prefix);
-/* prefix/name */
+/* Writes "prefix/name". */
 void pool_resource(const struct pool *, char ret[RESOURCE_NAME_SIZE]);
 const char *health_reason_name(enum health_reason); /* "link_down" */

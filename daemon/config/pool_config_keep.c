@@ -4,8 +4,9 @@
 #include "array.h"
 #include "cleanup.h"
 #include "pool_parse.h"
+#include "search.h"
 
-#define NOBODY SIZE_MAX
+#define NO_REFUSAL SIZE_MAX
 
 /* Maps each pool in use to the refusal that keeps it. */
 struct keep {
@@ -21,68 +22,62 @@ static bool is_resource(const struct pool *pool, const char *resource)
 	return strcmp(name, resource) == 0;
 }
 
-static bool is_lost(const struct keep *k, const struct pool *used)
+static bool is_not_redefined(const struct keep *k, const struct pool *used)
 {
 	char name[RESOURCE_NAME_SIZE];
 
 	pool_resource(used, name);
-	for (size_t i = 0; i < k->new->n_pools; i++)
-		if (is_resource(&k->new->pools[i], name))
-			return false;
-	return true;
+	return !any_of(k->new->n_pools, i, is_resource(&k->new->pools[i], name));
 }
 
-typedef bool means_fn(const struct keep *, const struct pool_refusal *, const struct pool *used);
+typedef bool matches_fn(const struct keep *, const struct pool_refusal *, const struct pool *used);
 
-/* True even if the file also has a valid definition of the resource: it is unknown which of the two
- * is right. */
-static bool means_resource(const struct keep *k, const struct pool_refusal *r,
-			   const struct pool *used)
+/* True if the refusal names the resource, even if the file also has a valid definition of it: it is
+ * unknown which of the two is right. */
+static bool matches_resource(const struct keep *k, const struct pool_refusal *r,
+			     const struct pool *used)
 {
 	(void)k;
 	return r->resource[0] && is_resource(used, r->resource);
 }
 
-static bool means_name(const struct keep *k, const struct pool_refusal *r, const struct pool *used)
+static bool matches_resource_name(const struct keep *k, const struct pool_refusal *r,
+				  const struct pool *used)
 {
-	return !r->resource[0] && strcmp(r->name, used->name) == 0 && is_lost(k, used);
+	return !r->resource[0] && strcmp(r->name, used->name) == 0 && is_not_redefined(k, used);
 }
 
 /* True if the resource has a second, valid definition: one of the two may be meant for another
  * resource. */
-static bool stands_twice(const struct keep *k, const struct pool_refusal *r)
+static bool is_defined_twice(const struct keep *k, const struct pool_refusal *r)
 {
-	for (size_t i = 0; i < k->new->n_pools; i++)
-		if (is_resource(&k->new->pools[i], r->resource))
-			return true;
-	return false;
+	return any_of(k->new->n_pools, i, is_resource(&k->new->pools[i], r->resource));
 }
 
-static bool means_anything(const struct keep *k, const struct pool_refusal *r,
-			   const struct pool *used)
+static bool matches_any(const struct keep *k, const struct pool_refusal *r, const struct pool *used)
 {
-	return (!r->name[0] || stands_twice(k, r)) && is_lost(k, used);
+	return (!r->name[0] || is_defined_twice(k, r)) && is_not_redefined(k, used);
 }
 
 /* Assigns refusals with a full name first, then those with a name only, then the others. */
 static void keep_assign(struct keep *k)
 {
-	static means_fn *const means[] = {means_resource, means_name, means_anything};
+	static matches_fn *const matches[] = {matches_resource, matches_resource_name, matches_any};
 	const struct pool_refusals *refusals = &k->new->refusals;
 
 	for (size_t i = 0; i < k->used->n_pools; i++)
-		k->because[i] = NOBODY;
-	for (size_t m = 0; m < ARRAY_SIZE(means); m++)
+		k->because[i] = NO_REFUSAL;
+	for (size_t m = 0; m < ARRAY_SIZE(matches); m++)
 		for (size_t r = 0; r < refusals->n; r++)
 			for (size_t i = 0; i < k->used->n_pools; i++)
-				if (k->because[i] == NOBODY &&
-				    means[m](k, &refusals->list[r], &k->used->pools[i]))
+				if (k->because[i] == NO_REFUSAL &&
+				    matches[m](k, &refusals->list[r], &k->used->pools[i]))
 					k->because[i] = r;
 }
 
-/* Adds a copy of the refusal for the kept pool, or for none. */
-static int add_refusal(struct pool_config *out, const struct pool_refusal *from,
-		       const struct pool *kept)
+/* Adds a copy of the refusal for the kept pool; NULL: it keeps none. */
+static int add_rejection(struct pool_config *out, const struct pool_refusal *from,
+			 const struct pool *kept)
 {
 	struct pool_refusal *slot = array_push(out->refusals.list, out->refusals.n);
 
@@ -124,9 +119,9 @@ static int add_kept(const struct keep *k, size_t refusal, struct pool_config *ou
 		any = true;
 		r = add_copy(out, &k->used->pools[i], 0);
 		if (r == 0)
-			r = add_refusal(out, from, &k->used->pools[i]);
+			r = add_rejection(out, from, &k->used->pools[i]);
 	}
-	return r < 0 || any ? r : add_refusal(out, from, NULL);
+	return r < 0 || any ? r : add_rejection(out, from, NULL);
 }
 
 static bool is_kept(const struct keep *k, const struct pool *pool)
@@ -134,13 +129,12 @@ static bool is_kept(const struct keep *k, const struct pool *pool)
 	char name[RESOURCE_NAME_SIZE];
 
 	pool_resource(pool, name);
-	for (size_t i = 0; i < k->used->n_pools; i++)
-		if (k->because[i] != NOBODY && is_resource(&k->used->pools[i], name))
-			return true;
-	return false;
+	return any_of(k->used->n_pools, i,
+		      k->because[i] != NO_REFUSAL && is_resource(&k->used->pools[i], name));
 }
 
-/* Merges in the file's order, with the kept pools in the place of the rejected text. */
+/* Merges both configurations in the file's order, with the kept pools in the place of the rejected
+ * text. */
 static int keep_merge(const struct keep *k, struct pool_config *out)
 {
 	const struct pool_refusals *refusals = &k->new->refusals;
@@ -156,7 +150,7 @@ static int keep_merge(const struct keep *k, struct pool_config *out)
 	return r;
 }
 
-static int keep_refused(struct pool_config *c, const struct pool_config *used, struct err *e)
+static int keep_rejected(struct pool_config *c, const struct pool_config *used, struct err *e)
 {
 	struct keep k = {.new = c, .used = used};
 	struct pool_config merged = {.mistake = c->mistake};
@@ -181,8 +175,8 @@ static int keep_refused(struct pool_config *c, const struct pool_config *used, s
 	return 0;
 }
 
-/* A removed resource is assumed to be removed on purpose, unless there is a mistake that may
- * explain it. */
+/* Checks that no resource was removed by mistake. A removed resource is assumed to be removed on
+ * purpose, unless there is a mistake that may explain it. */
 static int check_mistake(const struct pool_config *c, const struct pool_config *used, struct err *e)
 {
 	const struct keep k = {.new = c, .used = used};
@@ -192,7 +186,7 @@ static int check_mistake(const struct pool_config *c, const struct pool_config *
 	if (!c->mistake.why[0] || (c->mistake.weak && named))
 		return 0;
 	for (size_t i = 0; i < used->n_pools; i++) {
-		if (!is_lost(&k, &used->pools[i]))
+		if (!is_not_redefined(&k, &used->pools[i]))
 			continue;
 		pool_resource(&used->pools[i], name);
 		return err_set(e, -EINVAL, "%.150s; %.80s would be withdrawn", c->mistake.why,
@@ -201,22 +195,24 @@ static int check_mistake(const struct pool_config *c, const struct pool_config *
 	return 0;
 }
 
-/* A file whose resources are all rejected does not replace one that has some; --check-config
- * answers it with 2. */
-static int check_left(const struct pool_config *c, const struct pool_config *used, struct err *e)
+int pool_config_check_any(const struct pool_config *c, struct err *e)
 {
-	if (c->n_pools > 0 || c->refusals.n == 0 || used->n_pools == 0)
+	if (c->n_pools > 0)
 		return 0;
-	return err_set(e, -EINVAL, "%.200s; no resource is left", c->refusals.list[0].why);
+	if (c->refusals.n > 0)
+		return err_set(e, -EINVAL, "%.200s; no resource is left", c->refusals.list[0].why);
+	if (c->mistake.why[0])
+		return err_set(e, -EINVAL, "%.200s; no resource is configured", c->mistake.why);
+	return 0;
 }
 
 int pool_config_keep(struct pool_config *c, const struct pool_config *used, struct err *e)
 {
-	int r = keep_refused(c, used, e);
+	int r = keep_rejected(c, used, e);
 
 	if (r == 0)
-		r = check_left(c, used, e);
-	return r < 0 ? r : check_mistake(c, used, e);
+		r = check_mistake(c, used, e);
+	return r < 0 ? r : pool_config_check_any(c, e);
 }
 
 void pool_refusal_text(const struct pool_refusal *r, char ret[POOL_REFUSAL_TEXT])
@@ -224,5 +220,5 @@ void pool_refusal_text(const struct pool_refusal *r, char ret[POOL_REFUSAL_TEXT]
 	const char *name = r->name[0] ? r->name : "a resource";
 
 	snprintf(ret, POOL_REFUSAL_TEXT, "%s %s: %s", r->resource[0] ? r->resource : name,
-		 r->kept ? "keeps its definition in use" : "is left out", r->why);
+		 r->kept ? "keeps its previous definition" : "is left out", r->why);
 }

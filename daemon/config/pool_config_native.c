@@ -139,10 +139,10 @@ static int parse_permissions(struct parse *p, const struct json_place *at, const
 	if (!word)
 		return parse_fail(p, at, "is not a string");
 	if (n == 0 || strspn(word, "rwm") != n)
-		return parse_fail(p, at, "'%.20s' is not made of r, w and m", word);
+		return parse_fail(p, at, "'%.20s' must consist of r, w and m", word);
 	for (size_t i = 1; i < n; i++)
 		if (memchr(word, word[i], i)) /* no duplicates, so at most three letters */
-			return parse_fail(p, at, "'%s' says '%c' twice", word, word[i]);
+			return parse_fail(p, at, "'%s' has '%c' twice", word, word[i]);
 	strcpy(field, word);
 	return 0;
 }
@@ -212,28 +212,28 @@ static int pool_config_native_check_kind(struct parse *p, const struct json_plac
 					 const json_t *item, const struct draft *d)
 {
 	if (!d->shared && d->per_slot_given)
-		return parse_refuse(p, at, item, "hcaPerSlot",
+		return parse_reject(p, at, item, "hcaPerSlot",
 				    "only a pool of kind shared has slots");
 	if (!d->shared && d->pool.slots_given)
-		return parse_refuse(p, at, item, "slots", "only a pool of kind shared has slots");
+		return parse_reject(p, at, item, "slots", "only a pool of kind shared has slots");
 	if (!d->shared && d->pool.fixed_slots)
-		return parse_refuse(p, at, item, "fixedSlots",
+		return parse_reject(p, at, item, "fixedSlots",
 				    "only a pool of kind shared has slots");
 	if (!d->shared && json_find(item, "subFunctions", NULL))
-		return parse_refuse(
+		return parse_reject(
 			p, at, item, "subFunctions",
-			"of kind exclusive they are a pool of their own, see deviceType");
+			"in kind exclusive, sub-functions need a separate pool, see deviceType");
 	if (d->pool.fixed_slots && !d->pool.slots_given)
-		return parse_refuse(p, at, item, "fixedSlots", "needs \"slots\"");
+		return parse_reject(p, at, item, "fixedSlots", "needs \"slots\"");
 	if (d->pool.fixed_slots && !d->all)
-		return parse_refuse(p, at, item, "fixedSlots", "needs \"hcaPerSlot\": \"all\"");
+		return parse_reject(p, at, item, "fixedSlots", "needs \"hcaPerSlot\": \"all\"");
 	if (d->shared && d->pool.type == DEVICE_ACCELERATOR)
-		return parse_refuse(p, at, item, "deviceType", "an accelerator cannot be shared");
+		return parse_reject(p, at, item, "deviceType", "an accelerator cannot be shared");
 	if (d->pool.pod_status && d->shared)
-		return parse_refuse(p, at, item, "podStatus",
-				    "what a shared device counts is the other pods' as well");
+		return parse_reject(p, at, item, "podStatus",
+				    "the counters of a shared device include those of other pods");
 	if (d->pool.pod_status && d->pool.type == DEVICE_ACCELERATOR)
-		return parse_refuse(p, at, item, "podStatus", "an accelerator has no ports");
+		return parse_reject(p, at, item, "podStatus", "an accelerator has no ports");
 	return 0;
 }
 
@@ -244,14 +244,14 @@ static int pool_config_native_check_ids(struct parse *p, const struct json_place
 		return 0;
 	if (d->shared && !d->all && d->ids == ID_NUMBER)
 		return 0;
-	return parse_refuse(
+	return parse_reject(
 		p, at, item, "ids",
 		d->shared ? d->all ? "a slot of all HCAs has ids \"number\""
 				   : "a slot of one HCA has ids \"deviceSlot\" or \"number\""
 			  : "a pool of kind exclusive has ids \"function\"");
 }
 
-/* A selector's keys must exist for the type of device. */
+/* Rejects keys of a selector that do not exist for the pool's type of device. */
 static int check_selector(struct parse *p, const struct json_place *at, const struct draft *d,
 			  const struct selector *s)
 {
@@ -269,7 +269,7 @@ static int check_selector(struct parse *p, const struct json_place *at, const st
 	return 0;
 }
 
-/* Devices of a pool with a network must be usable as a pod's interface. */
+/* Rejects a selector of devices that cannot become a pod's interface, in a pool with a network. */
 static int check_native(struct parse *p, const struct json_place *at, const struct draft *d,
 			const struct selector *s)
 {
@@ -291,8 +291,8 @@ static int check_native(struct parse *p, const struct json_place *at, const stru
 	if (d->pool.network->plan.soft_roce && (s->is_rdma || s->rdma_names.n > 0))
 		return parse_fail(
 			p, at,
-			"%s: softRoce makes an RDMA device where there is none, this selects "
-			"what has one",
+			"%s: softRoce creates an RDMA device where there is none, but this selects "
+			"devices that have one",
 			s->is_rdma ? "isRdma" : "rdmaNames");
 	return 0;
 }
@@ -310,8 +310,8 @@ static int check_selectors(struct parse *p, const struct json_place *at, const s
 	return r;
 }
 
-/* Unknown keys are errors: with "network" misspelt, for example, the pool would not attach its
- * devices. */
+/* Reads the keys of a pool. Unknown ones are errors: with "network" misspelt, for example, the pool
+ * would not attach its devices. */
 static int pool_config_native_read_keys(struct parse *p, const struct json_place *at,
 					const json_t *item, struct draft *d)
 {
@@ -342,7 +342,7 @@ static int read_native(struct parse *p, const struct json_place *at, const json_
 	if (r == 0)
 		r = check_selectors(p, at, &d);
 	if (!json_find(item, "deviceInfo", NULL))
-		d.pool.device_info = !d.shared; /* a slot is not a PCI device of the container */
+		d.pool.device_info = !d.shared; /* a slot is not a PCI device in the container */
 	d.pool.ids = d.ids_given ? (enum id_style)d.ids : default_ids(d.pool.kind);
 	*pool = d.pool;
 	return r;
@@ -366,7 +366,7 @@ static void put_words(struct json_writer *w, const char *key, const struct word_
 	json_put(w, key, array);
 }
 
-/* "name#0,2-5"; NULL when out of memory. */
+/* Prints "name#0,2-5"; NULL when out of memory. */
 static json_t *pf_json(const struct pf_selector *pf)
 {
 	AUTO_FREE char *text = NULL;

@@ -81,8 +81,8 @@ static int read_clean(struct parse *p, const struct found *f, struct net_plan *p
 	return r;
 }
 
-/* Unknown keys are errors here, in every grammar, because a misspelt key would put pods on the
- * wrong network. */
+/* Reads "network". Unknown keys are errors here, in every grammar, because a misspelt key would put
+ * pods on the wrong network. */
 static int read_strictly(struct parse *p, const struct found *f, struct network_values *ret)
 {
 	bool strict = p->strict;
@@ -103,7 +103,7 @@ static int pool_config_network_check_plan(struct parse *p, const struct found *f
 	if (wrong && strcmp(key, "softRoce") == 0)
 		return parse_fail(p, &f->soft_roce_at, "%s", wrong);
 	if (wrong)
-		return parse_refuse(p, &f->network_at, f->network, key, wrong);
+		return parse_reject(p, &f->network_at, f->network, key, wrong);
 	at.key = "ips";
 	if (plan->n_ips && !(pool->kind == POOL_SHARED_ALL && pool->slots == 1)) {
 		json_find(f->network, "ips", &at.key);
@@ -129,6 +129,19 @@ static int pool_config_network_read_all(struct parse *p, const struct found *f,
 	return r < 0 ? r : pool_config_network_check_plan(p, f, pool, plan);
 }
 
+/* Warns if an option prevents the attach. Only for this node's own file: the options of other
+ * groups' nodes may differ. */
+static void pool_config_network_check_options(struct parse *p, const struct found *f)
+{
+	const struct json_place *at = f->network ? &f->network_at : &f->soft_roce_at;
+
+	if (p->options && !p->group_only && p->options->unprivileged)
+		parse_warn(
+			p, at,
+			"needs capabilities and unprivileged keeps none, no pod gets a device of "
+			"the pool");
+}
+
 int parse_network(struct parse *p, const struct json_place *at, const json_t *item,
 		  struct pool *pool)
 {
@@ -145,6 +158,7 @@ int parse_network(struct parse *p, const struct json_place *at, const json_t *it
 	r = pool_config_network_read_all(p, &f, pool, &values);
 	if (r < 0)
 		return r;
+	pool_config_network_check_options(p, &f);
 	pool->network = calloc(1, sizeof(*pool->network));
 	if (!pool->network)
 		return parse_no_memory(p);

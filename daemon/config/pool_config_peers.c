@@ -43,7 +43,7 @@ static int add_extra(struct parse *p, const struct json_place *at, const char *d
 	return extra->device && extra->key && extra->value ? 0 : parse_no_memory(p);
 }
 
-/* "*" or a device ID; a key with a colon must be a PCI address. */
+/* True for "*" or a device ID; a key with a colon must be a PCI address. */
 static bool is_device_key(const char *key)
 {
 	struct pci_addr a;
@@ -105,12 +105,12 @@ static const struct parse_key *selector_keys(enum device_type type)
 	return selector_keys_net;
 }
 
-/* Very old versions of the plugin had this key next to "selectors"; it has no effect there. */
+/* Ignores "isRdma" next to "selectors", where very old versions of the plugin had it. */
 static int warn_misplaced(struct parse *p, const struct json_place *at, const json_t *value,
 			  void *field)
 {
 	(void)value, (void)field;
-	parse_warn(p, at, "belongs into \"selectors\", ignoring it");
+	parse_warn(p, at, "belongs in \"selectors\", ignoring it");
 	return 0;
 }
 
@@ -179,7 +179,7 @@ static bool selects_nothing(const json_t *selectors)
 	return !json_is_array(selectors);
 }
 
-/* The older spelling of selectors.ifNames. */
+/* Reads "devices", the older spelling of selectors.ifNames. */
 static int read_devices(struct parse *p, const struct json_place *at, const json_t *devices,
 			struct pool *pool)
 {
@@ -201,7 +201,7 @@ static int read_selection(struct parse *p, const struct json_place *at, const js
 	bool by_selectors = selectors && !selects_nothing(selectors);
 
 	if (by_name && by_selectors)
-		return parse_fail(p, &here, "stands beside \"selectors\", only one of them may");
+		return parse_fail(p, &here, "excludes \"selectors\": give only one of them");
 	if (!by_name && !by_selectors)
 		return parse_fail(p, at, "neither \"selectors\" nor \"devices\" selects anything");
 	return by_name ? read_devices(p, &here, devices, pool)
@@ -224,7 +224,7 @@ static int read_config(struct parse *p, const struct json_place *at, const json_
 
 const struct pool_grammar grammar_config_list = {"rdma", true, read_config};
 
-/* The plugin's interval for rescans: validated, but unused, because rocelet uses events. */
+/* Checks the plugin's interval for rescans, which is not used, because rocelet uses events. */
 int parse_interval(struct parse *p, const struct json_place *at, const json_t *value, void *unused)
 {
 	uint32_t seconds;

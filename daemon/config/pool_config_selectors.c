@@ -17,7 +17,7 @@ const char *const vdpa_words[3] = {"", "virtio", "vhost"};
 /* VF numbers are 16 bits wide in the SR-IOV capability. */
 #define VF_MAX UINT16_MAX
 
-/* Up to four hex digits, with or without 0x; -1 = invalid. */
+/* Parses up to four hex digits, with or without 0x; -1 = invalid. */
 static int hex16(const char *word)
 {
 	unsigned value = 0;
@@ -120,7 +120,7 @@ static int range_parse(const char *word, size_t len, struct pf_range *ret, struc
 	if (end && *end == '-')
 		end = vf_number(end + 1, &range.last);
 	if (len == 0)
-		return err_set(e, -EINVAL, "a comma with nothing beside it");
+		return err_set(e, -EINVAL, "a comma without a number on both sides");
 	if (end != word + len)
 		return err_set(e, -EINVAL, "'%.*s' is neither a VF number nor a range like 2-5",
 			       len > 20 ? 20 : (int)len, word);
@@ -164,7 +164,7 @@ static int read_ranges(struct parse *p, const struct json_place *at, const char 
 	return pf->n_ranges ? 0 : parse_fail(p, at, "'%.40s': %s", text, e.msg);
 }
 
-/* The caller frees pf's contents, also on failure. */
+/* Reads a PF and its VF ranges. The caller frees pf's contents, also on failure. */
 static int pool_config_selectors_read_pf(struct parse *p, const struct json_place *at,
 					 const char *text, struct pf_selector *pf)
 {
@@ -180,7 +180,7 @@ static int pool_config_selectors_read_pf(struct parse *p, const struct json_plac
 	return hash ? read_ranges(p, at, text, hash + 1, pf) : 0;
 }
 
-/* rootDevices: the PF by its address. */
+/* Converts the PF's name in "rootDevices" to a canonical PCI address. */
 static int make_root(struct parse *p, const struct json_place *at, const char *text,
 		     struct pf_selector *pf)
 {
@@ -243,18 +243,18 @@ static int parse_vdpa(struct parse *p, const struct json_place *at, const json_t
 	return r;
 }
 
-/* DDP profiles are not supported: an error, because ignoring the key would select devices with
- * other profiles. */
-static int refuse_ddp(struct parse *p, const struct json_place *at, const json_t *value,
+/* Rejects DDP profiles, which are not supported: ignoring the key would select devices with other
+ * profiles. */
+static int reject_ddp(struct parse *p, const struct json_place *at, const json_t *value,
 		      void *field)
 {
 	(void)field;
 	if (json_is_array(value) && json_array_size(value) == 0)
 		return 0;
-	return parse_fail(p, at, "DDP profiles cannot be read here");
+	return parse_fail(p, at, "DDP profiles are not supported");
 }
 
-/* A key for another device type; sriov-network-device-plugin ignores it, too. */
+/* Ignores a key for another device type, as sriov-network-device-plugin does. */
 static int ignore_key(struct parse *p, const struct json_place *at, const json_t *value,
 		      void *field)
 {
@@ -284,7 +284,7 @@ static int ignore_key(struct parse *p, const struct json_place *at, const json_t
 	KEY("pciAddresses", parse_pci_addresses, pci_addresses), KEY("pKeys", parse_pkeys, pkeys), \
 		KEY("vdpaType", parse_vdpa, vdpa),                                                 \
 		KEY("needVhostNet", parse_bool, need_vhost_net),                                   \
-		KEY("ddpProfiles", refuse_ddp, vendors)
+		KEY("ddpProfiles", reject_ddp, vendors)
 
 const struct parse_key selector_keys_net[] = {COMMON_KEYS, NET_KEYS, PCI_NET_KEYS,
 					      IGNORED("auxTypes"), END};
@@ -372,7 +372,7 @@ static int read_selector(struct parse *p, const struct json_place *at, const jso
 	r = parse_object(p, at, value, keys, n, s);
 	if (r == 0 && pool->type == DEVICE_AUX_NET && s->aux_types.n == 0)
 		parse_warn(p, at,
-			   "selects auxiliary devices of every type; say \"auxTypes\": [\"sf\"]");
+			   "selects auxiliary devices of every type; write \"auxTypes\": [\"sf\"]");
 	s->is_rdma |= pool->kind != POOL_EXCLUSIVE; /* a shared pool is always for RDMA */
 	return r < 0 ? r : check_contradictions(p, at, s);
 }
@@ -448,7 +448,7 @@ json_t *config_schema_of_selectors(const struct parse_key *keys)
 		{parse_roots, NULL,
 		 SELECTORS_LIST("\"pattern\": \"^[0-9a-fA-F:]+[.][0-7]" SELECTORS_VFS "$\""), NULL},
 		{parse_vdpa, NULL, NULL, selectors_vdpa_schema},
-		{refuse_ddp, NULL, "{\"type\": \"array\", \"maxItems\": 0}", NULL},
+		{reject_ddp, NULL, "{\"type\": \"array\", \"maxItems\": 0}", NULL},
 		{ignore_key, NULL, SCHEMA_ANY, NULL},
 	};
 	json_t *one;

@@ -6,6 +6,7 @@
 
 #include "array.h"
 #include "cleanup.h"
+#include "search.h"
 #include "suggest.h"
 
 #define WARNINGS_MAX 32
@@ -128,13 +129,10 @@ void parse_warnings_end(struct parse *p)
 static const struct parse_key *pool_parse_find_key(const struct parse_key *keys, size_t n,
 						   const char *name)
 {
-	for (size_t i = 0; i < n; i++)
-		if (strcasecmp(keys[i].name, name) == 0)
-			return &keys[i];
-	return NULL;
+	return find_first(keys, n, i, strcasecmp(keys[i].name, name) == 0);
 }
 
-/* " (there are a, b and c)" */
+/* Writes " (there are a, b and c)". */
 static void list_keys(char *ret, size_t size, const char *const *names, size_t n)
 {
 	int len = snprintf(ret, size, " (there are ");
@@ -176,7 +174,7 @@ int parse_twice(struct parse *p, const struct json_place *at, bool forgiving)
 	return 0;
 }
 
-/* A later key with another spelling; NULL: none. */
+/* Returns a later key with another spelling; NULL: none. */
 static const char *later_spelling(json_t *object, const char *name)
 {
 	void *i = json_object_iter_at(object, name);
@@ -222,7 +220,7 @@ int parse_object(struct parse *p, const struct json_place *at, const json_t *obj
 	return r;
 }
 
-int parse_refuse(struct parse *p, const struct json_place *at, const json_t *item, const char *key,
+int parse_reject(struct parse *p, const struct json_place *at, const json_t *item, const char *key,
 		 const char *sentence)
 {
 	struct json_place here = {at, key, 0};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pool_parse.h - shared by the readers behind pool_config.h and networks.h; private to them. Pure.
+/* pool_parse.h - tools of the readers that implement pool_config.h and networks.h; private to them.
+ * Pure.
  *
  * A grammar is a few tables of keys; each key has a reader that checks a JSON value and stores it.
  * Keys are compared ignoring case, and null counts as absent, as in Go's encoding/json. Readers
@@ -22,11 +23,12 @@ struct parse {
 	void *arg;
 	unsigned n_warnings;
 	bool strict;		       /* an unknown key is an error */
-	bool forgiving;		       /* of a duplicate key the last one counts */
+	bool forgiving;		       /* the last of duplicate keys counts */
 	const struct options *options; /* NULL = none */
-	const struct parse_key *key;   /* the key being read, for readers of several keys */
+	const struct parse_key *key;   /* the key being read, set for readers that handle several
+					* keys */
 	struct pool_config *config;
-	bool group_only;	      /* reads nothing but the group's own resources */
+	bool group_only;	      /* read only the group's own resources */
 	const struct json_place *top; /* place of the object with the pools; NULL = the top */
 	struct err *err;
 };
@@ -35,7 +37,7 @@ typedef int parse_read_fn(struct parse *, const struct json_place *, const json_
 
 struct parse_key {
 	const char *name;
-	parse_read_fn *read; /* NULL: a known key that its grammar looks up itself */
+	parse_read_fn *read; /* NULL: a known key that its grammar reads itself */
 	size_t offset;	     /* offset of the field in the target */
 };
 
@@ -49,11 +51,11 @@ struct parse_key {
 __attribute__((format(printf, 3, 4))) int parse_fail(struct parse *, const struct json_place *,
 						     const char *fmt, ...);
 int parse_no_memory(struct parse *);
-/* As parse_fail(), but a warning. After WARNINGS_MAX, further ones are only counted. */
+/* Like parse_fail(), but a warning. After WARNINGS_MAX, further warnings are only counted. */
 __attribute__((format(printf, 3, 4))) void parse_warn(struct parse *, const struct json_place *,
 						      const char *fmt, ...);
-/* As parse_fail(), but sets config->mistake, which keeps the first one, preferring those that are
- * not weak. */
+/* Like parse_fail(), but sets config->mistake, which keeps the first mistake that is not weak, or
+ * else the first one. */
 __attribute__((format(printf, 4, 5))) void parse_mistake(struct parse *, const struct json_place *,
 							 bool weak, const char *fmt, ...);
 /* Reports how many warnings were only counted. */
@@ -62,8 +64,8 @@ void parse_warnings_end(struct parse *);
 /* Stores every key of the object; unknown ones are warnings, or errors if strict. */
 int parse_object(struct parse *, const struct json_place *, const json_t *,
 		 const struct parse_key *, size_t n, void *target);
-/* For a key that an object has in two spellings: -EINVAL, or, if forgiving, a warning that the last
- * one counts. */
+/* Reports a key that an object has in two spellings: -EINVAL, or, if forgiving, a warning that the
+ * last one counts. */
 int parse_twice(struct parse *, const struct json_place *, bool forgiving);
 
 /* Reads each element of a list into the same field. what: the required type for messages, "a list
@@ -71,20 +73,20 @@ int parse_twice(struct parse *, const struct json_place *, bool forgiving);
 int parse_each(struct parse *, const struct json_place *, const json_t *list, const char *what,
 	       parse_read_fn *, void *field);
 /* Rejects a key that does not apply to this kind of pool. */
-int parse_refuse(struct parse *, const struct json_place *, const json_t *item, const char *key,
+int parse_reject(struct parse *, const struct json_place *, const json_t *item, const char *key,
 		 const char *sentence);
 
 /* Readers. */
 parse_read_fn parse_bool;  /* bool */
 parse_read_fn parse_words; /* struct word_list */
-/* An integer from min to max. */
+/* Parses an integer from min to max. */
 int parse_count(struct parse *, const struct json_place *, const json_t *, uint32_t min,
 		uint32_t max, uint32_t *ret);
-/* One of the words; returns its index. */
+/* Parses one of the words, and returns its index. */
 int parse_choice(struct parse *, const struct json_place *, const json_t *,
 		 const char *const *words, size_t n, unsigned *ret);
-/* Checks a word of a list and converts it to the form for comparison: returns NULL, or what is
- * wrong. canonical: PARSE_WORD_SIZE bytes; unchanged = use the word itself. */
+/* Checks a word of a list and converts it to the form for comparison: returns NULL, or an error
+ * message. canonical: PARSE_WORD_SIZE bytes; unchanged = use the word itself. */
 #define PARSE_WORD_SIZE 64
 typedef const char *parse_word_fn(const char *word, char *canonical);
 int parse_word_list(struct parse *, const struct json_place *, const json_t *, struct word_list *,
@@ -100,7 +102,7 @@ struct json_writer {
 /* Both take ownership of the value. */
 void json_put(struct json_writer *, const char *key, json_t *value);
 void json_append(struct json_writer *, json_t *array, json_t *value);
-/* NULL: out of memory, and the object is freed. */
+/* Returns the object. NULL: out of memory, and the object is freed. */
 json_t *json_finish(struct json_writer *);
 
 /* pool.c: frees the members of the pool. */
@@ -111,10 +113,10 @@ int pool_copy(struct pool *ret, const struct pool *);
 /* pool_config_selectors.c: reads the key "selectors" of item, an object or a list of them. */
 extern const struct parse_key selector_keys_net[], selector_keys_aux[], selector_keys_accelerator[],
 	selector_keys_shared[], selector_keys_native[];
-/* strict: an unknown key is an error. */
+/* Parses selectors. strict: an unknown key is an error. */
 int parse_selectors(struct parse *, const struct json_place *, const json_t *item, struct pool *,
 		    const struct parse_key *keys, bool strict);
-/* The first driver of the list with which a function has neither netdev nor RDMA device. */
+/* Returns the first driver of the list with which a function has no netdev and no RDMA device. */
 const char *user_space_driver(const struct word_list *drivers);
 extern const char *const device_type_words[3], *const vdpa_words[3];
 

@@ -11,6 +11,7 @@
 #include "array.h"
 #include "cleanup.h"
 #include "json_text.h"
+#include "search.h"
 
 /* Minimum length: a shorter value would be part of too many words. */
 #define VALUE_MIN 4
@@ -33,7 +34,7 @@ static bool secrets_has_word(const char *name, size_t len, const char *word)
 	return false;
 }
 
-/* "pass" and "db_pass", not "bypass". */
+/* True if the name ends with the word, such as "pass" and "db_pass", not "bypass". */
 static bool ends_with_word(const char *name, size_t len, const char *word)
 {
 	size_t n = strlen(word);
@@ -62,10 +63,7 @@ bool secret_name(const char *name, size_t len)
 
 static bool secrets_is_known(const struct secrets *s, const char *value)
 {
-	for (size_t i = 0; i < s->n; i++)
-		if (strcmp(s->values[i], value) == 0)
-			return true;
-	return false;
+	return any_of(s->n, i, strcmp(s->values[i], value) == 0);
 }
 
 static int secrets_remember(struct secrets *s, const char *value)
@@ -111,8 +109,8 @@ static bool holds_something(const json_t *v)
 static int learn_string(struct secrets *s, json_t *string)
 {
 	/* Only an object or a list is parsed. */
-	json_t *inner = json_text_load(json_string_value(string), json_string_length(string), 0,
-				       NULL);
+	json_auto_t *inner = json_text_load(json_string_value(string), json_string_length(string),
+					    0, NULL);
 	AUTO_FREE char *text = NULL;
 	int r = inner ? secrets_learn(s, inner) : 0;
 
@@ -120,11 +118,10 @@ static int learn_string(struct secrets *s, json_t *string)
 		text = json_dumps(inner, JSON_COMPACT);
 		r = !text || json_string_set(string, text) < 0 ? -ENOMEM : 0;
 	}
-	json_decref(inner);
 	return r;
 }
 
-/* Is this the "value" next to the "name" of a secret? */
+/* True if this is the "value" next to the "name" of a secret. */
 static bool secrets_is_named(json_t *object, const char *key)
 {
 	const char *name = json_string_value(json_object_get(object, "name"));
@@ -132,7 +129,7 @@ static bool secrets_is_named(json_t *object, const char *key)
 	return name && strcmp(key, "value") == 0 && secret_name(name, strlen(name));
 }
 
-/* "--password": the next element is the secret. */
+/* True for a flag such as "--password", after which the next element is the secret. */
 static bool names_next(const json_t *string)
 {
 	const char *s = json_string_value(string);
@@ -191,7 +188,8 @@ static size_t value_len(const char *at)
 	return strcspn(at, " \t\r\n\"'\\,;&)}]");
 }
 
-/* Length of the text between a name and its value: `": "`, `=`, `: Bearer `; 0 = no value. */
+/* Returns the length of the text between a name and its value: `": "`, `=`, `: Bearer `; 0 = no
+ * value. */
 static size_t lead_len(const char *at)
 {
 	size_t n = strspn(at, "\"'\\ ");
@@ -207,8 +205,8 @@ static size_t lead_len(const char *at)
 	return n;
 }
 
-/* Length of a secret recognised by its form; 0 = none. *lead: length of the text before it that is
- * kept. */
+/* Returns the length of a secret recognised by its form; 0 = none. *lead: length of the text before
+ * it that is kept. */
 static size_t formed_len(const char *at, size_t *lead)
 {
 	const char *end;
@@ -249,8 +247,8 @@ static size_t known_len(const struct secrets *s, const char *at)
 	return longest;
 }
 
-/* Prints the masked text up to the next position to check; returns how much of the text that
- * was. */
+/* Prints the next character, or masks the secret that begins here; returns the length of the text
+ * read. */
 static size_t scrub_step(FILE *f, const struct secrets *s, const char *at, bool word_begins)
 {
 	size_t lead = 0, n = known_len(s, at);

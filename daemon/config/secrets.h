@@ -4,8 +4,8 @@
  *
  * A secret's name is a key: password, secret, token, credential, key ... (not a partition key), or
  * a "name" next to the value ({"name": "DB_PASSWORD", "value": ...}), or an option before it in a
- * list. Recognised without a name: user and password in a URL, the word after Bearer and Basic, and
- * PEM. */
+ * list. These need no name: user and password in a URL, the word after Bearer and Basic, and PEM.
+ */
 #pragma once
 
 #include <jansson.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* suggest.c - edits between two words, of which swapping two neighbours is one (optimal string
- * alignment), over three rows; words longer than WORD_MAX never match. */
+/* suggest.c - counts the edits between two words (optimal string alignment: swapping two neighbours
+ * is one edit), with three rows. Words longer than WORD_MAX never match. */
 #include "suggest.h"
 
 #include <string.h>

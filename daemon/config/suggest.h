@@ -4,6 +4,6 @@
 
 #include <stddef.h>
 
-/* The word at the least edit distance, if that is small relative to the word's length; otherwise
- * NULL. Borrowed. */
+/* Returns the word at the least edit distance, if that is small relative to the word's length;
+ * otherwise NULL. Borrowed. */
 const char *suggest(const char *word, size_t len, const char *const *known, size_t n);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ctl.c - command line -> request -> reply -> output and exit code. */
+/* ctl.c - runs a command: parses the command line, sends the requests to the daemon, and prints the
+ * replies. */
 #include "ctl.h"
 
 #include <errno.h>
@@ -20,6 +21,7 @@
 #include "ctl_lists.h"
 #include "ctl_merge.h"
 #include "ctl_record.h"
+#include "ctl_resolve.h"
 #include "ctl_show.h"
 #include "ctl_suggest.h"
 #include "ctl_table.h"
@@ -30,15 +32,15 @@
 #include "question.h"
 #include "version.h"
 
-/* doctor --fix: maximum wait for the repairs, and how often to check. */
+/* doctor --fix: maximum wait for the repairs, and interval of the checks. */
 #define FIX_MS	     10000
-#define FIX_LOOK_MS  200
+#define FIX_POLL_MS  200
 /* watch: how long the daemon may defer its reply until there is an event. */
 #define WATCH_WAIT_S 20
-/* Completion must not delay the shell. */
+/* Timeout of the request of completion, which must not delay the shell. */
 #define COMPLETE_MS  1000
 
-/* Prints the document itself, or as text with `show`. */
+/* Prints the document in the format of -o, or as text with `show`. */
 static enum ctl_exit document_show(const struct ctl *c, const json_t *document,
 				   void (*show)(const json_t *, FILE *))
 {
@@ -51,15 +53,14 @@ static enum ctl_exit document_show(const struct ctl *c, const json_t *document,
 	return r < 0 ? question_no_memory(c) : CTL_OK;
 }
 
-static enum ctl_exit ask_and_show(const struct ctl *c, const char *path, const char *body,
-				  void (*show)(const json_t *, FILE *))
+static enum ctl_exit request_and_show(const struct ctl *c, const char *path, const char *body,
+				      void (*show)(const json_t *, FILE *))
 {
-	json_t *document;
+	json_auto_t *document = NULL;
 	enum ctl_exit r = question_ask(c, path, body, &document);
 
 	if (document)
 		r = document_show(c, document, show);
-	json_decref(document);
 	return r;
 }
 
@@ -91,18 +92,16 @@ static bool has_returning(const json_t *attachments)
 	return false;
 }
 
-/* *ret: a fixable finding remains, or a device is still being returned. */
-static enum ctl_exit ask_whether_busy(const struct ctl *c, bool *ret)
+/* Sets *ret to true if a fixable finding remains, or a device is still being returned. */
+static enum ctl_exit fix_is_running(const struct ctl *c, bool *ret)
 {
-	json_t *findings, *attachments = NULL;
+	json_auto_t *findings = NULL, *attachments = NULL;
 	enum ctl_exit r = question_ask(c, "/api/v1/doctor", NULL, &findings);
 
 	if (r == CTL_OK)
 		r = question_ask(c, "/api/v1/attachments", NULL, &attachments);
 	*ret = r == CTL_OK && (has_fixable(json_object_get(findings, "findings")) ||
 			       has_returning(json_object_get(attachments, "attachments")));
-	json_decref(findings);
-	json_decref(attachments);
 	return r;
 }
 
@@ -110,15 +109,15 @@ static enum ctl_exit ask_whether_busy(const struct ctl *c, bool *ret)
  * fixable is left and no device is being returned. */
 static enum ctl_exit doctor_fix(const struct ctl *c)
 {
-	static const struct timespec pause = {.tv_nsec = FIX_LOOK_MS * 1000000L};
+	static const struct timespec pause = {.tv_nsec = FIX_POLL_MS * 1000000L};
 	bool busy = true;
 	json_t *document;
 	enum ctl_exit r = question_ask(c, "/api/v1/doctor/fix", "{}", &document);
 
 	json_decref(document);
-	for (int left = FIX_MS / FIX_LOOK_MS; r == CTL_OK && busy && left > 0; left--) {
+	for (int left = FIX_MS / FIX_POLL_MS; r == CTL_OK && busy && left > 0; left--) {
 		nanosleep(&pause, NULL);
-		r = ask_whether_busy(c, &busy);
+		r = fix_is_running(c, &busy);
 	}
 	return r;
 }
@@ -145,7 +144,7 @@ static enum ctl_exit suggest_run(const struct ctl *c)
 {
 	struct client_answer a = {0};
 	struct err e = {0};
-	json_t *document;
+	json_auto_t *document = NULL;
 	bool ok;
 
 	if (client_ask(&a, c->args->socket, "/api/v1/suggest", NULL, ctl_args_wait_ms(c->args),
@@ -158,7 +157,6 @@ static enum ctl_exit suggest_run(const struct ctl *c)
 	else
 		question_complain(c, &a, document);
 	free(a.body);
-	json_decref(document);
 	return ok ? CTL_OK : CTL_NO;
 }
 
@@ -209,7 +207,7 @@ static enum ctl_exit ready_run(const struct ctl *c)
 
 static enum ctl_exit version_run(const struct ctl *c)
 {
-	json_t *document;
+	json_auto_t *document = NULL;
 	int r;
 
 	if (!ctl_args_want_document(c->args)) {
@@ -218,13 +216,12 @@ static enum ctl_exit version_run(const struct ctl *c)
 	}
 	document = json_pack("{ss}", "version", ROCELET_VERSION);
 	r = document ? ctl_document_put(document, c->args->format, c->out) : -ENOMEM;
-	json_decref(document);
 	return r < 0 ? question_no_memory(c) : CTL_OK;
 }
 
 /* --- alive ------------------------------------------------------------------------------------ */
 
-/* Less than the timeout of the liveness probe in the manifests. */
+/* Timeout of `alive` without --timeout; shorter than the liveness probe's in the manifests. */
 #define ALIVE_WAIT_MS 20000
 
 /* Fails only on a timeout: a daemon that waits for the node lock or cannot open its socket is
@@ -233,11 +230,12 @@ static enum ctl_exit alive_run(const struct ctl *c)
 {
 	struct client_answer a = {0};
 	struct err e = {0};
-	int r = client_ask(&a, c->args->socket, "/healthz", NULL, ALIVE_WAIT_MS, &e);
+	uint64_t wait_ms = c->args->timeout > 0 ? ctl_args_wait_ms(c->args) : ALIVE_WAIT_MS;
+	int r = client_ask(&a, c->args->socket, "/healthz", NULL, wait_ms, &e);
 
 	if (r < 0)
 		fprintf(c->err, "rocectl: %s%s\n", e.msg,
-			r == -ETIMEDOUT ? "" : " (no daemon answers, which is not a hang)");
+			r == -ETIMEDOUT ? "" : " (no daemon answers; that is not a hang)");
 	else
 		fputs("ok\n", c->out);
 	free(a.body);
@@ -267,7 +265,8 @@ static void show_events(const struct ctl *c, const json_t *document)
 	size_t i;
 
 	json_array_foreach (json_object_get(document, "events"), i, event) {
-		if (c->args->namespace && !listing_has(event, "namespace", c->args->namespace))
+		if (c->args->namespace &&
+		    !listing_has(event, "namespace|pods.namespace", c->args->namespace))
 			continue;
 		if (ctl_args_want_document(c->args))
 			ctl_document_line(event, c->out);
@@ -281,7 +280,7 @@ static void show_events(const struct ctl *c, const json_t *document)
 static enum ctl_exit watch_once(const struct ctl *c, const char *path, bool show,
 				json_int_t *generation)
 {
-	json_t *document;
+	json_auto_t *document = NULL;
 	/* The daemon defers its reply until there is an event. */
 	uint64_t wait_ms = WATCH_WAIT_S * 1000 + ctl_args_wait_ms(c->args);
 	enum ctl_exit r = question_ask_within(c, path, NULL, wait_ms, &document);
@@ -291,7 +290,6 @@ static enum ctl_exit watch_once(const struct ctl *c, const char *path, bool show
 	*generation = json_integer_value(json_object_get(document, "generation"));
 	if (show)
 		show_events(c, document);
-	json_decref(document);
 	return r;
 }
 
@@ -317,7 +315,7 @@ static enum ctl_exit events_watch(const struct ctl *c)
 
 /* --- attach, detach --------------------------------------------------------------------------- */
 
-/* Takes over the value; NULL: the key is omitted. */
+/* Sets a key of the request, and takes ownership of the value. NULL: the key is omitted. */
 static void ctl_request_set(json_t *request, const char *key, json_t *value)
 {
 	if (value)
@@ -346,8 +344,7 @@ static json_t *ctl_request_addresses(const struct ctl_args *a)
 /* The request as JSON, on the heap; NULL: out of memory. */
 static char *ctl_request_of(const struct ctl_args *a)
 {
-	json_t *request = json_object();
-	char *body;
+	json_auto_t *request = json_object();
 
 	ctl_request_set(request, "device", ctl_request_text(a->device));
 	ctl_request_set(request, "netns", ctl_request_text(a->netns));
@@ -359,9 +356,7 @@ static char *ctl_request_of(const struct ctl_args *a)
 	ctl_request_set(request, "mtu", ctl_request_number(a->mtu));
 	ctl_request_set(request, "softRoce", a->soft_roce ? json_true() : NULL);
 	ctl_request_set(request, "force", a->force ? json_true() : NULL);
-	body = request ? json_dumps(request, JSON_COMPACT) : NULL;
-	json_decref(request);
-	return body;
+	return request ? json_dumps(request, JSON_COMPACT) : NULL;
 }
 
 static enum ctl_exit ctl_send_request(const struct ctl *c, const char *path,
@@ -369,12 +364,12 @@ static enum ctl_exit ctl_send_request(const struct ctl *c, const char *path,
 {
 	AUTO_FREE char *body = ctl_request_of(c->args);
 
-	return body ? ask_and_show(c, path, body, show) : question_no_memory(c);
+	return body ? request_and_show(c, path, body, show) : question_no_memory(c);
 }
 
 /* --- completion ------------------------------------------------------------------------------- */
 
-/* Without a daemon, completion is silent. */
+/* Prints the candidates from the daemon's document; nothing if the daemon does not answer. */
 static void complete_live(const struct ctl_completion *want, FILE *out)
 {
 	const char *path = ctl_complete_source(want);
@@ -459,7 +454,7 @@ static enum ctl_exit command_run(const struct ctl *c)
 	return CTL_OK;
 }
 
-/* Internal commands for shells and for make. */
+/* Runs a command that only shells and make use. False: it is another command. */
 static bool is_hidden_command(int argc, char *argv[], FILE *out)
 {
 	if (argc > 1 && strcmp(argv[1], "__complete") == 0)
@@ -476,6 +471,7 @@ enum ctl_exit ctl_run(int argc, char *argv[], FILE *out, FILE *err)
 	struct ctl_args args;
 	struct ctl c = {.args = &args, .out = out, .err = err};
 	struct err e = {0};
+	enum ctl_exit r;
 
 	if (is_hidden_command(argc, argv, out))
 		return CTL_OK;
@@ -485,5 +481,6 @@ enum ctl_exit ctl_run(int argc, char *argv[], FILE *out, FILE *err)
 		fputc('\n', err);
 		return CTL_USAGE;
 	}
-	return command_run(&c);
+	r = ctl_resolve(&c, &args);
+	return r == CTL_OK ? command_run(&c) : r;
 }

@@ -6,11 +6,15 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "age_text.h"
+#include "cause.h"
 #include "cleanup.h"
 #include "client.h"
 #include "ctl_config_map.h"
+#include "ctl_words.h"
 #include "listing.h"
 #include "packet_row.h"
+#include "search.h"
 #include "suggest.h"
 #include "utf8.h"
 
@@ -38,13 +42,10 @@ struct command_line {
 
 static bool ctl_args_is_known(const struct command_line *l, size_t n, const char *name)
 {
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(l->known[i].name, name) == 0)
-			return true;
-	return false;
+	return any_of(n, i, strcmp(l->known[i].name, name) == 0);
 }
 
-/* True if the flag is the command's, or the command has none of this name. */
+/* True if the command has this flag, or has no flag of this name. */
 static bool is_variant_of(const struct ctl_flag *flag, int command)
 {
 	return command < 0 || ctl_flag_is_of(flag, (enum ctl_command)command) ||
@@ -97,13 +98,13 @@ static int ctl_args_unknown_flag(const struct command_line *l, char *argv[], str
 	size_t n = 0;
 
 	if (optopt > 0 && optopt < OPT_FIRST)
-		return err_set(e, -EINVAL, "-%c is no option; --help lists them", optopt);
+		return err_set(e, -EINVAL, "unknown flag -%c; --help lists the flags", optopt);
 	for (; l->known[n].name; n++)
 		names[n] = l->known[n].name;
 	near = suggest(word + 2, strcspn(word + 2, "="), names, n);
 	return err_set(e, -EINVAL,
-		       near ? "%.60s is no option (did you mean --%s?)"
-			    : "%.60s is no option; --help lists them",
+		       near ? "unknown flag %.60s; did you mean --%s?"
+			    : "unknown flag %.60s; --help lists the flags",
 		       word, near);
 }
 
@@ -138,7 +139,7 @@ static int ctl_args_read_number(long *ret, const struct ctl_flag *flag, const ch
 			       text, flag->max);
 	/* Reject 0: it is a mistake. */
 	return flag->type == TYPE_COUNT && *ret == 0
-		       ? err_set(e, -EINVAL, "--%s 0: nothing to do", flag->name)
+		       ? err_set(e, -EINVAL, "--%s: must be at least 1", flag->name)
 		       : 0;
 }
 
@@ -150,7 +151,7 @@ static int ctl_args_add_ip(struct ctl_args *a, const char *text, struct err *e)
 	return 0;
 }
 
-/* what: "--top", "-o". */
+/* Checks that the word is one of the choices. what: the flag or command, for the message. */
 static int check_choice(const char *what, const char *choices, const char *word, struct err *e)
 {
 	char text[128] = "", choice[32];
@@ -193,8 +194,8 @@ static int take_values(struct ctl_args *a, const struct command_line *l, struct 
 		const struct ctl_flag *flag = ctl_flag_find(a->command, name, strlen(name));
 
 		if (!flag)
-			return err_set(e, -EINVAL, "--%s is no option of %s", name,
-				       ctl_command_row(a->command)->name);
+			return err_set(e, -EINVAL, "%s has no flag --%s",
+				       ctl_command_row(a->command)->name, name);
 		r = take_value(a, flag, l->given[i].value, e);
 	}
 	return r;
@@ -213,17 +214,43 @@ static int find_command(const char *word, struct err *e)
 		names[i] = ctl_command_row((enum ctl_command)i)->name;
 	near = suggest(word, strlen(word), names, N_CTL_COMMANDS);
 	return err_set(e, -EINVAL,
-		       near ? "%.60s is no command (did you mean %s?)"
-			    : "%.60s is no command; --help lists them",
+		       near ? "unknown command \"%.60s\"; did you mean \"%s\"?"
+			    : "unknown command \"%.60s\"; --help lists the commands",
 		       word, near);
+}
+
+/* True for NAMESPACE/NAME; "mlx5_0/1" is a port. */
+static bool is_pod(const char *word)
+{
+	const char *slash = strchr(word, '/');
+
+	return slash && slash != word && slash[1] &&
+	       slash[1 + strspn(slash + 1, "0123456789")] != '\0';
+}
+
+/* The argument may name a device or a pod. */
+static bool ctl_args_may_be_pod(enum ctl_command command)
+{
+	return command == CTL_EXPLAIN || command == CTL_DIAGNOSE ||
+	       (ctl_command_row(command)->listing && ctl_command_row(command)->type == TYPE_DEVICE);
 }
 
 static int ctl_args_take_word(struct ctl_args *a, const struct ctl_command_row *row,
 			      const char *word, struct err *e)
 {
-	if (row->type == TYPE_DEVICE)
+	bool is_device = row->type == TYPE_DEVICE;
+	bool is_named_as_pod = is_device && ctl_args_may_be_pod(a->command) &&
+			       (is_pod(word) || a->namespace);
+
+	if (is_device && a->command == CTL_EXPLAIN &&
+	    (cause_by_name(word) >= 0 || ctl_word_find(word)))
+		a->cause = word;
+	else if (row->type == TYPE_POD || is_named_as_pod)
+		a->pod = word;
+	else if (is_device) {
 		a->device = word;
-	else if (row->type == TYPE_FILE)
+		a->is_word = row->listing != NULL;
+	} else if (row->type == TYPE_FILE)
 		a->file = word;
 	else if (row->type == TYPE_CHOICE)
 		return check_choice(row->name, row->word, a->choice = word, e);
@@ -232,37 +259,33 @@ static int ctl_args_take_word(struct ctl_args *a, const struct ctl_command_row *
 	return 0;
 }
 
-/* "which device?": the message for a missing argument. */
-static int missing_word(const struct ctl_command_row *row, struct err *e)
-{
-	char word[32];
-	size_t i = 0;
-
-	for (; i < sizeof(word) - 1 && row->word[i]; i++)
-		word[i] = (char)tolower(row->word[i]);
-	word[i] = '\0';
-	return err_set(e, -EINVAL, "%s: which %s?", row->name, word);
-}
-
-/* Takes the words that remain after the flags. */
+/* Parses the words that remain after the flags: the command and its argument. */
 static int take_words(struct ctl_args *a, char *words[], size_t n, struct err *e)
 {
 	const struct ctl_command_row *row = ctl_command_row(a->command);
+	bool given_pod = a->pod != NULL, given_device = a->device != NULL;
 	size_t most = row->word ? 2 : 1;
 	int r = n > 1 && row->word ? ctl_args_take_word(a, row, words[1], e) : 0;
 
 	if (r < 0)
 		return r;
-	if (row->word && !row->optional && n < 2)
-		return missing_word(row, e);
+	if (n == 2 && row->word && row->listing && (given_pod || given_device))
+		return err_set(e, -EINVAL, "%s: give %.60s or --%s, not both", row->name, words[1],
+			       given_pod ? "pod" : "device");
+	if (row->word && !row->optional && n < 2 &&
+	    !(ctl_args_may_be_pod(a->command) && (a->pod || a->device)))
+		return err_set(e, -EINVAL, "%s: %s is missing; see --help", row->name, row->word);
 	if (n > most)
-		return err_set(e, -EINVAL, "%s: %.60s is too much", row->name, words[most]);
+		return err_set(e, -EINVAL,
+			       row->word ? "%s takes one argument, got \"%.60s\" as well"
+					 : "%s takes no arguments, got \"%.60s\"",
+			       row->name, words[most]);
 	return 0;
 }
 
 /* --- the whole command line ------------------------------------------------------------------- */
 
-/* Invalid UTF-8 cannot be encoded in a JSON request, and dropping it would change the request. */
+/* Rejects invalid UTF-8: JSON cannot encode it, and a name without it would be another name. */
 static int check_texts(const struct ctl_args *a, struct err *e)
 {
 	const struct {
@@ -274,26 +297,30 @@ static int check_texts(const struct ctl_args *a, struct err *e)
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		if (!utf8_is_name(texts[i].value, SIZE_MAX))
-			return err_set(e, -EINVAL, "%s is no text", texts[i].name);
+			return err_set(e, -EINVAL, "%s is not valid UTF-8", texts[i].name);
 	for (size_t i = 0; i < a->n_ips; i++)
 		if (!utf8_is_name(a->ips[i], SIZE_MAX))
-			return err_set(e, -EINVAL, "--ip is no text");
+			return err_set(e, -EINVAL, "--ip is not valid UTF-8");
 	return 0;
 }
 
 static int check_diagnose(const struct ctl_args *a, struct err *e)
 {
 	if ((a->replay || a->record) && (a->device || a->pod))
-		return err_set(e, -EINVAL, "diagnose: a scenario is %s as a whole",
+		return err_set(e, -EINVAL,
+			       "diagnose: a scenario is %s for all devices, not for one",
 			       a->replay ? "replayed" : "recorded");
 	if (a->replay && a->record)
 		return err_set(e, -EINVAL, "diagnose: give --replay or --record, not both");
-	if (a->undecided && (a->replay || a->record))
-		return err_set(e, -EINVAL, "diagnose: --undecided is of the live node");
+	if ((a->undecided || a->ended) && (a->replay || a->record))
+		return err_set(e, -EINVAL, "diagnose: --%s needs the live node",
+			       a->undecided ? "undecided" : "ended");
+	if (a->undecided && a->ended)
+		return err_set(e, -EINVAL, "diagnose: give --undecided or --ended, not both");
 	if (a->trace && !a->record)
 		return err_set(e, -EINVAL, "diagnose: --trace needs --record");
 	if (a->write && !a->record)
-		return err_set(e, -EINVAL, "diagnose: --write is where --record goes");
+		return err_set(e, -EINVAL, "diagnose: --write needs --record");
 	if (a->replay && a->format && strcmp(a->format, "yaml") == 0)
 		return err_set(e, -EINVAL, "diagnose: a replay is printed as text or json");
 	return 0;
@@ -305,7 +332,7 @@ static int check_packets(struct ctl_args *a, struct err *e)
 
 	a->packet_list |= a->only || a->flow;
 	if (a->limit >= 0 && !a->packet_list)
-		return err_set(e, -EINVAL, "pcap: --limit is of --packets");
+		return err_set(e, -EINVAL, "pcap: --limit needs --packets");
 	if (a->packet_list && a->format && strcmp(a->format, "yaml") == 0)
 		return err_set(e, -EINVAL, "pcap: packets are listed as text or json");
 	return a->flow ? packet_filter_flow(&filter, a->flow, e) : 0;
@@ -319,21 +346,26 @@ static int check_whole(struct ctl_args *a, struct err *e)
 		return err_set(e, -EINVAL, "attach: give either --netns or --pod");
 	if (a->command == CTL_SNIFF && a->netns && a->pod)
 		return err_set(e, -EINVAL, "sniff: give --netns or --pod, not both");
-	if ((a->command == CTL_ATTACH || a->command == CTL_SNIFF) && a->namespace && !a->pod)
-		return err_set(e, -EINVAL, "-n is a pod's: give --pod, too");
+	if ((a->command == CTL_ATTACH || a->command == CTL_SNIFF ||
+	     (ctl_args_may_be_pod(a->command) && !listing)) &&
+	    a->namespace && !a->pod)
+		return err_set(e, -EINVAL, "--namespace needs --pod");
 	if (a->configmap && !config_map_name_is_valid(a->configmap))
 		return err_set(e, -EINVAL, "--configmap %.60s: not [NAMESPACE/]NAME", a->configmap);
 	if (a->format && strcmp(a->format, "name") == 0 && !listing->name)
 		return err_set(e, -EINVAL, "%s have no names", ctl_command_row(a->command)->name);
 	if (a->watch && a->format && strcmp(a->format, "yaml") == 0)
 		return err_set(e, -EINVAL,
-			       "-w has no end, which YAML cannot say: -o json has a "
-			       "line for each");
+			       "--watch cannot print YAML; use -o json, one line per row");
 	if (listing && listing_check(listing, a->sort_by, a->selector, a->columns, e) < 0)
 		return e->code;
+	if (a->since && age_seconds(a->since) < 0)
+		return err_set(e, -EINVAL, "--since %.60s: not an age such as 90s, 10m or 2h30m",
+			       a->since);
 	if (a->columns && a->format && strcmp(a->format, "wide") != 0 &&
 	    strcmp(a->format, "table") != 0)
-		return err_set(e, -EINVAL, "--columns is of tables, not of -o %s", a->format);
+		return err_set(e, -EINVAL, "--columns works with tables, not with -o %s",
+			       a->format);
 	if (a->command == CTL_DIAGNOSE && check_diagnose(a, e) < 0)
 		return e->code;
 	if (a->command == CTL_PCAP && check_packets(a, e) < 0)
@@ -341,7 +373,7 @@ static int check_whole(struct ctl_args *a, struct err *e)
 	return check_texts(a, e);
 }
 
-/* 03:00.2 as printed by lspci(8), in PCI domain 0. */
+/* True for an address without its domain, 03:00.2, as lspci(8) prints it for PCI domain 0. */
 static bool is_short_address(const char *s)
 {
 	static const char form[] = "xx:xx.7";
@@ -374,7 +406,7 @@ static int complete_pod(struct ctl_args *a, struct err *e)
 	if (!a->pod || !a->namespace)
 		return 0;
 	if (slash && ((size_t)(slash - a->pod) != len || memcmp(a->pod, a->namespace, len) != 0))
-		return err_set(e, -EINVAL, "--pod %.60s is not of namespace %.60s", a->pod,
+		return err_set(e, -EINVAL, "--pod %.60s is not in namespace %.60s", a->pod,
 			       a->namespace);
 	if (!slash && snprintf(a->pod_text, sizeof(a->pod_text), "%s/%s", a->namespace, a->pod) >=
 			      (int)sizeof(a->pod_text))
@@ -382,7 +414,7 @@ static int complete_pod(struct ctl_args *a, struct err *e)
 	return 0;
 }
 
-/* Copies the arguments; pointers into its own buffers must point into the copy. */
+/* Copies the arguments. Pointers into their own buffers then point into the copy's. */
 static void ctl_args_settle(struct ctl_args *ret, const struct ctl_args *a)
 {
 	*ret = *a;
@@ -394,13 +426,11 @@ static void ctl_args_settle(struct ctl_args *ret, const struct ctl_args *a)
 
 static bool has_given(const struct command_line *l, const char *name)
 {
-	for (size_t i = 0; i < l->n_given; i++)
-		if (strcmp(l->given[i].flag->name, name) == 0)
-			return true;
-	return false;
+	return any_of(l->n_given, i, strcmp(l->given[i].flag->name, name) == 0);
 }
 
-/* With --help, other errors of the command line are ignored. */
+/* Parses the words of a command line with --help: a command, or nothing. Other words, and values of
+ * flags, are not checked. */
 static int parse_help(struct ctl_args *a, char *words[], size_t n, struct err *e)
 {
 	a->command = CTL_HELP;
@@ -416,7 +446,7 @@ static int parse_help(struct ctl_args *a, char *words[], size_t n, struct err *e
 static int parse_command(struct ctl_args *a, const struct command_line *l, char *words[], size_t n,
 			 struct err *e)
 {
-	int r = n == 0 ? err_set(e, -EINVAL, "which command? --help lists them")
+	int r = n == 0 ? err_set(e, -EINVAL, "no command given; see --help")
 		       : find_command(words[0], e);
 
 	if (r < 0)

@@ -18,7 +18,8 @@ struct ctl_args {
 	const char *socket;
 	const char *device; /* a short PCI address such as 03:00.2 is completed with domain 0000 */
 	const char *netns, *interface, *mac, *top;
-	const char *pod; /* NAMESPACE/NAME if a namespace is given */
+	const char *pod;   /* NAMESPACE/NAME if a namespace is given */
+	const char *cause; /* of explain: of a verdict, or a word of ctl_words.h */
 	const char *namespace, *sort_by, *selector, *columns;
 	const char *format; /* value of -o; --json sets it to "json" */
 	const char *ips[CTL_IPS_MAX];
@@ -26,6 +27,7 @@ struct ctl_args {
 	const char *file, *write, *trace;
 	const char *top_sort;
 	const char *only, *flow; /* select packets of a capture */
+	const char *since;	 /* of events: an age, "10m" */
 	const char *choice;	 /* the argument of completion or node-problem */
 	const char *severity;	 /* of node-problem */
 	const char *configmap, *merge;
@@ -36,11 +38,13 @@ struct ctl_args {
 	long seconds, packets, bytes; /* sniff ends at the first limit reached */
 	long record;		      /* seconds; 0 = not given */
 	long timeout;		      /* seconds; 0 = not given */
-	bool json, no_headers, watch, packet_list, soft_roce, force, fix, undecided, help, version;
+	bool json, no_headers, watch, packet_list, soft_roce, force, fix, undecided, ended, help,
+		version;
+	bool is_word; /* a list's device is the argument: it may be a pod's name */
 	char device_text[16], pod_text[384]; /* storage that device and pod may point to */
 };
 
-/* -EINVAL with a message. Flags may precede or follow the command. */
+/* Parses the command line; flags may precede or follow the command. -EINVAL with a message. */
 int ctl_args_parse(struct ctl_args *ret, int argc, char *argv[], struct err *);
 /* True if the user asked for the JSON or YAML document instead of text. */
 bool ctl_args_want_document(const struct ctl_args *);

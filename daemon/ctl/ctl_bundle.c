@@ -18,6 +18,7 @@
 #include "ctl_show.h"
 #include "ctl_tar.h"
 #include "json_text.h"
+#include "search.h"
 #include "version.h"
 
 #define CONFIG_DEFAULT	  "/etc/rocelet/config.json"
@@ -37,7 +38,7 @@ void bundle_miss(struct bundle *b, const char *fmt, ...)
 	b->n_missed++;
 }
 
-/* NULL, with b->error set, if out of memory. */
+/* Adds a file without content. Out of memory: sets b->error and returns NULL. */
 static struct bundle_file *bundle_add(struct bundle *b, const char *name)
 {
 	struct bundle_file *file = array_push(b->files, b->n_files);
@@ -83,7 +84,7 @@ static void bundle_done(struct bundle *b)
 	secrets_done(&b->secrets);
 }
 
-/* --- the daemon ------------------------------------------------------------------------------- */
+/* --- documents of the daemon ------------------------------------------------------------------ */
 
 static const struct {
 	const char *path, *name;
@@ -107,7 +108,7 @@ static bool is_json(const char *name)
 	return strlen(name) > 5 && strcmp(name + strlen(name) - 5, ".json") == 0;
 }
 
-/* Adds a reply; of_any_status: even if its status is not 200. */
+/* Adds a reply. A status other than 200 is also reported in not-read.txt, unless of_any_status. */
 static void ctl_bundle_add_answer(struct bundle *b, const char *name, bool of_any_status,
 				  struct client_answer *a)
 {
@@ -123,14 +124,14 @@ static void ctl_bundle_add_answer(struct bundle *b, const char *name, bool of_an
 }
 
 /* Stops at the first request that the daemon does not answer. */
-static void ask_daemon(struct bundle *b, const char *socket, uint64_t wait_ms)
+static void bundle_documents(struct bundle *b, const char *socket, uint64_t wait_ms)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(documents); i++) {
 		struct client_answer a = {0};
 		struct err e = {0};
 
 		if (client_ask(&a, socket, documents[i].path, NULL, wait_ms, &e) < 0) {
-			bundle_miss(b, "%s, and what follows of the daemon's: %s",
+			bundle_miss(b, "%s, and the daemon's documents that follow: %s",
 				    documents[i].name, e.msg);
 			return;
 		}
@@ -141,10 +142,7 @@ static void ask_daemon(struct bundle *b, const char *socket, uint64_t wait_ms)
 
 static const struct bundle_file *file_named(const struct bundle *b, const char *name)
 {
-	for (size_t i = 0; i < b->n_files; i++)
-		if (strcmp(b->files[i].name, name) == 0)
-			return &b->files[i];
-	return NULL;
+	return find_first(b->files, b->n_files, i, strcmp(b->files[i].name, name) == 0);
 }
 
 static void add_doctor(struct bundle *b)
@@ -186,7 +184,7 @@ static void add_versions(struct bundle *b)
 
 static void ctl_bundle_gather(struct bundle *b, const struct ctl_args *a)
 {
-	ask_daemon(b, a->socket, ctl_args_long_wait_ms(a));
+	bundle_documents(b, a->socket, ctl_args_long_wait_ms(a));
 	add_doctor(b);
 	add_versions(b);
 	bundle_config_file(b, a->config ? a->config : CONFIG_DEFAULT);
@@ -236,7 +234,7 @@ static int pack(struct bundle *b, struct tar *t)
 	return 0;
 }
 
-/* Written last, because packing may add lines. */
+/* Packs not-read.txt. It must be the last file, because packing other files may add lines to it. */
 static int pack_missed(struct bundle *b, struct tar *t, char **missed)
 {
 	AUTO_FREE char *text = NULL;
@@ -250,7 +248,7 @@ static int pack_missed(struct bundle *b, struct tar *t, char **missed)
 	return 0;
 }
 
-/* Takes ownership of fd. */
+/* Writes the archive to fd, and takes ownership of fd. */
 static int write_archive(struct bundle *b, int fd, char **missed)
 {
 	struct tar t;
@@ -292,7 +290,8 @@ static enum ctl_exit write_to_file(struct bundle *b, const char *path, char **mi
 	}
 	fprintf(out, "%s\n", path);
 	if (b->n_missed > 0)
-		fprintf(out, "%zu thing%s could not be read: not-read.txt says which, and why\n",
+		fprintf(out,
+			"%zu item%s could not be read; not-read.txt lists them, with the reasons\n",
 			b->n_missed, b->n_missed == 1 ? "" : "s");
 	return CTL_OK;
 }

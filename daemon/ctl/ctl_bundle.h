@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ctl_bundle.h - the support bundle: this node's state in one archive, for support staff without
- * access to the node. It contains no secrets, its size is bounded, and it lists what could not be
- * read. docs/reference/rocectl.md lists its contents. */
+ * access to the node. It contains no secrets, its size is bounded, and it lists the parts that
+ * could not be read. docs/reference/rocectl.md lists its contents. */
 #pragma once
 
 #include <jansson.h>
@@ -25,16 +25,16 @@ struct bundle {
 	struct secrets secrets;
 	struct bundle_file *files;
 	size_t n_files;
-	size_t bytes;
+	size_t bytes; /* packed so far, before compression */
 	FILE *missed; /* one line for each item that could not be read */
 	size_t n_missed;
 	int error; /* 0 or -ENOMEM */
 };
 
-/* Both take ownership of the value; NULL means out of memory. */
+/* Both add a file, and take ownership of its content; NULL means out of memory. */
 void bundle_add_json(struct bundle *, const char *name, json_t *);
 void bundle_add_text(struct bundle *, const char *name, char *text);
 __attribute__((format(printf, 2, 3))) void bundle_miss(struct bundle *, const char *fmt, ...);
 
-/* Runs `rocectl bundle`. */
+/* Runs `rocectl support-bundle`. */
 enum ctl_exit ctl_bundle(const struct ctl_args *, FILE *out, FILE *err);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ctl_bundle_host.c - reads files below a folder without following links out of it, because a pod
- * may have created the link. */
+/* ctl_bundle_host.c - reads files, the kernel's log and sysfs of the node. Links that lead out of a
+ * folder are not followed, because a pod may have created them. */
 #include "ctl_bundle_host.h"
 
 #include <ctype.h>
@@ -18,6 +18,7 @@
 #include "cleanup.h"
 #include "ctl_bundle.h"
 #include "json_text.h"
+#include "search.h"
 #include "sysfs.h"
 
 #define CONFIG_MAX  ((size_t)1 << 20)
@@ -69,8 +70,8 @@ static int read_beneath(int dir, const char *path, uint64_t resolve, size_t max,
 
 static const char *because(int code)
 {
-	return code == -ELOOP || code == -EXDEV ? "a link, which is not followed"
-	       : code == -EINVAL		? "no plain file"
+	return code == -ELOOP || code == -EXDEV ? "a symbolic link; not followed"
+	       : code == -EINVAL		? "not a regular file"
 						: strerror(-code);
 }
 
@@ -109,7 +110,7 @@ void bundle_config_file(struct bundle *b, const char *path)
 		bundle_add_json(b, "config.json", config);
 	else
 		bundle_miss(b,
-			    "%s: line %d is no JSON, and a secret could not be told from the rest",
+			    "%s: line %d is not valid JSON, so secrets in it cannot be recognized",
 			    path, where.line);
 }
 
@@ -200,14 +201,11 @@ static bool is_about_rdma(const char *line)
 		"team",	 "eth",	     "renamed",	   "oops",     "bug:",
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		if (strcasestr(line, words[i]))
-			return true;
-	return false;
+	return any_of(ARRAY_SIZE(words), i, strcasestr(line, words[i]));
 }
 
-/* A record is "6,1234,5678901,-;text\n KEY=value\n": dev-kmsg in
- * linux/Documentation/ABI/testing. */
+/* Prints a record if it is about RDMA. Its format is "6,1234,5678901,-;text\n KEY=value\n":
+ * dev-kmsg in linux/Documentation/ABI/testing. */
 static void put_record(FILE *f, char *record)
 {
 	char *text = strchr(record, ';'), *at = record;
@@ -225,7 +223,7 @@ static void put_record(FILE *f, char *record)
 		fprintf(f, "[%5llu.%06llu] %s\n", us / 1000000, us % 1000000, text);
 }
 
-/* Records that were overwritten meanwhile (EPIPE) are skipped. */
+/* Prints the records of /dev/kmsg. Skips records that were overwritten meanwhile (EPIPE). */
 static void read_kmsg(int fd, FILE *f)
 {
 	char record[KMSG_RECORD + 1];

@@ -76,10 +76,10 @@ static void put_source(const json_t *d, FILE *f)
 			ctl_text_of(d, "start"));
 	fputc('\n', f);
 	if (ctl_number_of(d, "dropped") > 0)
-		fprintf(f, "%lld packets came too fast and were lost\n",
+		fprintf(f, "%lld packets were lost: they arrived too fast\n",
 			ctl_number_of(d, "dropped"));
 	if (ctl_text_of(d, "noFlow")) {
-		fputs("what the hardware carries is not among them: ", f);
+		fputs("traffic that bypasses the kernel is not captured: ", f);
 		table_put(ctl_text_of(d, "noFlow"), f);
 		fputc('\n', f);
 	}
@@ -107,7 +107,7 @@ static void put_unknown_links(const json_t *d, FILE *f)
 	const char *name = json_string_value(ctl_member(ctl_member(d, "unknownLink"), "name"));
 	char text[80];
 
-	snprintf(text, sizeof(text), "of links that are not known (type %lld%s%s)",
+	snprintf(text, sizeof(text), "with an unknown link type (%lld%s%s)",
 		 ctl_number_of(ctl_member(d, "unknownLink"), "type"), name ? ", " : "",
 		 name ? name : "");
 	put_if(d, "unknownLinkPackets", text, f);
@@ -120,8 +120,8 @@ static void put_packets(const json_t *d, const json_t *roce, FILE *f)
 	put_if(roce, "ipv4", "v2 over IPv4", f);
 	put_if(roce, "ipv6", "v2 over IPv6", f);
 	put_if(roce, "v1", "RoCEv1", f);
-	fprintf(f, "\nbeside    %lld other", ctl_number_of(d, "otherPackets"));
-	put_if(d, "cutPackets", "captured too short to tell", f);
+	fprintf(f, "\nothers    %lld packets", ctl_number_of(d, "otherPackets"));
+	put_if(d, "cutPackets", "captured too short to decode", f);
 	put_unknown_links(d, f);
 	put_if(d, "pauseFrames", "pause frames", f);
 	put_if(roce, "fragments", "fragmented", f);
@@ -229,7 +229,7 @@ static void show_flows(const json_t *d, FILE *f)
 		fprintf(f, "%zu of %lld flows", json_array_size(list),
 			ctl_number_of(d, "flowsSeen"));
 	if (ctl_number_of(d, "flowsPushedOut") > 0)
-		fprintf(f, "; %lld were pushed out by others and count as new when they come back",
+		fprintf(f, "; %lld were evicted by others, and count as new if they return",
 			ctl_number_of(d, "flowsPushedOut"));
 	if (ctl_number_of(d, "flowsSeen") > (long long)json_array_size(list))
 		fputc('\n', f);
@@ -250,20 +250,19 @@ static void show_capture(const json_t *d, FILE *f)
 	show_flows(d, f);
 }
 
-/* --- either form ------------------------------------------------------------------------------ */
+/* --- text or document ------------------------------------------------------------------------- */
 
-/* NULL if out of memory. */
+/* Adds the summary and the problem to source, and takes ownership. NULL if out of memory. */
 static json_t *ctl_document_of(const struct ctl_args *a, json_t *source,
 			       const struct capture_summary *s, const char *problem)
 {
-	json_t *summary = summary_json(s, (size_t)a->flows);
+	json_auto_t *summary = summary_json(s, (size_t)a->flows);
 
 	if (!source || !summary || json_object_update(source, summary) < 0 ||
 	    json_object_set_new(source, "error", json_text(problem)) < 0) {
 		json_decref(source);
 		source = NULL;
 	}
-	json_decref(summary);
 	return source;
 }
 
@@ -274,10 +273,10 @@ static void capture_complain(const char *problem, FILE *err)
 	fputc('\n', err);
 }
 
-/* For a file without packets only the problem is printed. */
-enum ctl_exit ctl_capture_tell(const struct ctl_args *a, json_t *source,
-			       const struct capture_summary *s, const char *problem, FILE *out,
-			       FILE *err)
+/* In text format, only the problem is printed if there is one and no packet was read. */
+enum ctl_exit ctl_capture_print(const struct ctl_args *a, json_t *source,
+				const struct capture_summary *s, const char *problem, FILE *out,
+				FILE *err)
 {
 	json_t *document = ctl_document_of(a, source, s, problem);
 
@@ -317,7 +316,8 @@ struct reading {
 	uint8_t window[WINDOW];
 };
 
-/* 1: there is more; 0: end of the file. */
+/* Moves the rest of the window to its start, and reads more. 1: something was read; 0: end of the
+ * file. */
 static int window_fill(struct reading *r, struct err *e)
 {
 	ssize_t n;
@@ -338,10 +338,10 @@ static int window_fill(struct reading *r, struct err *e)
 static void list_packet(struct reading *r, const struct capture_packet *p)
 {
 	struct packet_row row;
-	json_t *json;
+	json_auto_t *json = NULL;
 
 	r->first_ns = r->first_ns ? r->first_ns : p->time_ns;
-	if (!packet_row_of(&row, p) || !packet_is_wanted(&r->filter, &row))
+	if (!packet_row_of(&row, p) || !packet_matches(&r->filter, &row))
 		return;
 	r->n_listed++;
 	if (!ctl_args_want_document(r->args)) {
@@ -350,7 +350,6 @@ static void list_packet(struct reading *r, const struct capture_packet *p)
 	}
 	json = packet_row_json(&row);
 	r->error = json ? ctl_document_line(json, r->out) : -ENOMEM;
-	json_decref(json);
 }
 
 static void take_packet(struct reading *r, const struct capture_packet *p)
@@ -428,8 +427,8 @@ static enum ctl_exit read_and_list(struct reading *r, FILE *err)
 	return CTL_NO;
 }
 
-static enum ctl_exit read_and_tell(const struct ctl_args *a, struct reading *r, FILE *out,
-				   FILE *err)
+static enum ctl_exit read_and_print(const struct ctl_args *a, struct reading *r, FILE *out,
+				    FILE *err)
 {
 	struct err e = {0};
 	json_t *source;
@@ -440,7 +439,7 @@ static enum ctl_exit read_and_tell(const struct ctl_args *a, struct reading *r, 
 		err_wrap(&e, "%.120s", a->file);
 	source = json_pack("{so ss?}", "file", json_text(a->file), "format",
 			   format_of(&r->capture));
-	return ctl_capture_tell(a, source, &r->summary, e.code ? e.msg : NULL, out, err);
+	return ctl_capture_print(a, source, &r->summary, e.code ? e.msg : NULL, out, err);
 }
 
 static enum ctl_exit summarise(const struct ctl_args *a, int fd, FILE *out, FILE *err)
@@ -454,7 +453,7 @@ static enum ctl_exit summarise(const struct ctl_args *a, int fd, FILE *out, FILE
 		r->args = a;
 		r->out = out;
 		r->fd = fd;
-		exit_code = read_and_tell(a, r, out, err);
+		exit_code = read_and_print(a, r, out, err);
 		summary_done(&r->summary);
 	}
 	free(r);

@@ -41,7 +41,7 @@ struct read {
 	const char *socket;
 };
 
-/* The words before the last one. */
+/* Parses the words before the last one. */
 static void read_words(struct read *r, int n, char *const words[])
 {
 	for (int i = 0; i < n - 1; i++) {

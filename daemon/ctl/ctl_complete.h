@@ -12,7 +12,7 @@
 /* The kind of candidates for the last word. */
 struct ctl_completion {
 	enum ctl_type type;	  /* TYPE_NONE: nothing */
-	enum ctl_command command; /* that the argument or flag belongs to; unset for TYPE_COMMAND */
+	enum ctl_command command; /* that has the argument or flag; CTL_HELP: none is given yet */
 	bool flags;		  /* complete to the command's flags instead */
 	const char *choices;	  /* for TYPE_CHOICE and TYPE_FORMAT */
 	const char *before;	  /* prefix of the word that is kept, such as "--pod=" */
@@ -20,7 +20,8 @@ struct ctl_completion {
 	const char *socket; /* of the daemon to query */
 };
 
-/* words: the words after "rocectl", of which the last is incomplete; borrowed. */
+/* Finds the kind of candidates for the last of the words after "rocectl", which may be incomplete.
+ * Borrows the words. */
 void ctl_complete(struct ctl_completion *ret, int n, char *const words[]);
 /* Prints the candidates from the table, one per line: the word, a tab, its help. The line ":files"
  * makes the shell complete file names. */

@@ -19,7 +19,7 @@ struct replay {
 	struct scenario *scenario;
 	struct diagnosis *diagnosis;
 	uint64_t now_ms;
-	uint64_t samples, told;
+	uint64_t samples, n_printed;
 };
 
 static bool wants_json(const struct replay *r)
@@ -43,20 +43,21 @@ static void complain(const char *message, void *err)
 
 static void ctl_put_evidence(const struct evidence *e, FILE *f)
 {
-	const char *mark = strchr(e->name, '#');
-	char text[CTL_EVIDENCE_SIZE];
+	char name[EVIDENCE_NAME_SIZE], text[EVIDENCE_TEXT_SIZE];
 
 	if (isnan(e->value))
 		return;
-	fputs("              ", f);
-	if (mark && e->number >= 0)
-		fprintf(f, "%.*s%d%s", (int)(mark - e->name), e->name, e->number, mark + 1);
-	else
-		fputs(e->name, f);
-	fprintf(f, " = %s", e->word ?: ctl_evidence_text(e->value, e->unit, text));
+	evidence_name(e, name);
+	fprintf(f, "              %s = %s", name, evidence_text(e, text));
 	if (!isnan(e->threshold))
-		fprintf(f, " (limit %s)", ctl_evidence_text(e->threshold, e->unit, text));
+		fprintf(f, " (limit %s)", evidence_value_text(e->threshold, e->unit, text));
 	fputc('\n', f);
+}
+
+static void ctl_put_all_evidence(const struct verdict *v, FILE *f)
+{
+	for (unsigned i = 0; i < v->n_evidence; i++)
+		ctl_put_evidence(&v->evidence[i], f);
 }
 
 static void ctl_put_pods(const struct verdict *v, FILE *f)
@@ -94,11 +95,11 @@ static void put_details(const struct verdict *v, FILE *f)
 	fprintf(f, "              %s\n", row->sentence);
 	if (v->remark)
 		fprintf(f, "              %s\n", v->remark);
-	fprintf(f, "              since %.1f s; ", seconds_of(v->onset_ms));
+	fprintf(f, "              since %s%.1f s; ", v->before_start ? "before " : "",
+		seconds_of(v->onset_ms));
 	fprintf(f, v->first_moved[0] ? "first moved: %s%s\n" : "nothing else has moved%s%s\n",
 		v->first_moved, v->others_moved ? ", others in the same sample" : "");
-	for (unsigned i = 0; i < v->n_evidence; i++)
-		ctl_put_evidence(&v->evidence[i], f);
+	ctl_put_all_evidence(v, f);
 	ctl_put_pods(v, f);
 	if (v->peer[0]) {
 		fputs("              peer: ", f);
@@ -108,7 +109,7 @@ static void put_details(const struct verdict *v, FILE *f)
 	ctl_put_symptoms(v, f);
 	fprintf(f, "              advice: %s\n              unless: %s\n", row->advice,
 		row->disproof);
-	fprintf(f, "              runbook: " CAUSE_RUNBOOK "#%s\n", row->name);
+	fprintf(f, "              more: rocectl explain %s\n", row->name);
 }
 
 static void ctl_put_change(const struct replay *r, const struct verdict *v)
@@ -121,6 +122,8 @@ static void ctl_put_change(const struct replay *r, const struct verdict *v)
 	fprintf(r->out, "/%u  %s\n", v->port, cause_row(v->cause)->name);
 	if (v->change == VERDICT_OPENED)
 		put_details(v, r->out);
+	if (v->change == VERDICT_SEVERITY)
+		ctl_put_all_evidence(v, r->out);
 }
 
 static void put_undecided(const struct replay *r)
@@ -156,36 +159,36 @@ static void put_clear(const struct replay *r)
 			continue;
 		table_put(port.device, r->out);
 		fprintf(r->out,
-			"/%u: the network is not what is slow: no sign of trouble since %.1f s\n",
+			"/%u: the network is not the bottleneck: no symptoms since %.1f s\n",
 			port.port, seconds_of(port.clear_ms));
 	}
 }
 
 /* --- as a document ---------------------------------------------------------------------------- */
 
-/* One object, written piece by piece: scenario, events, and at the end the open verdicts. */
+/* The document is one object that is written piece by piece: the scenario, the events, and at the
+ * end the open verdicts. */
 static void begin_document(const struct replay *r)
 {
-	json_t *title = json_string(scenario_title(r->scenario));
+	json_auto_t *title = json_string(scenario_title(r->scenario));
 	char *text = title ? json_dumps(title, JSON_ENCODE_ANY) : NULL;
 
 	fprintf(r->out, "{\"scenario\":%s,\n\"events\":[", text ? text : "null");
 	free(text);
-	json_decref(title);
 }
 
 static void add_event(struct replay *r, const struct verdict *v)
 {
 	bool closed = v->change == VERDICT_CLOSED;
-	json_t *event = json_pack("{sf ss ss? sf so}", "t", seconds_of(r->now_ms), "event",
-				  verdict_change_name(v->change), "reason",
-				  closed ? close_reason_name(v->closed) : NULL, "onset",
-				  seconds_of(v->onset_ms), "verdict", verdict_json(v, NULL, 0));
+	json_auto_t *event = json_pack("{sf ss ss? sf so}", "t", seconds_of(r->now_ms), "event",
+				       verdict_change_name(v->change), "reason",
+				       closed ? close_reason_name(v->closed) : NULL, "onset",
+				       seconds_of(v->onset_ms), "verdict",
+				       verdict_json(v, NULL, 0));
 
-	fputs(r->told ? ",\n" : "\n", r->out);
+	fputs(r->n_printed ? ",\n" : "\n", r->out);
 	if (!event || json_dumpf(event, r->out, JSON_STYLE) < 0)
 		fputs("null", r->out);
-	json_decref(event);
 }
 
 static void end_document(const struct replay *r)
@@ -202,9 +205,9 @@ static void end_document(const struct replay *r)
 	diagnosis_report_done(&report);
 }
 
-/* --- either form ------------------------------------------------------------------------------ */
+/* --- text or document ------------------------------------------------------------------------- */
 
-static void tell_changes(struct replay *r)
+static void replay_print_changes(struct replay *r)
 {
 	size_t n;
 	const struct verdict *v = diagnosis_verdicts(r->diagnosis, &n);
@@ -219,7 +222,7 @@ static void tell_changes(struct replay *r)
 			add_event(r, &v[i]);
 		else
 			ctl_put_change(r, &v[i]);
-		r->told++;
+		r->n_printed++;
 	}
 }
 
@@ -233,7 +236,7 @@ static int replay_all(struct replay *r, struct err *e)
 		r->samples++;
 		if (diagnosis_tick(r->diagnosis, &o) < 0)
 			return err_set(e, -ENOMEM, "out of memory");
-		tell_changes(r);
+		replay_print_changes(r);
 	}
 	return more;
 }
@@ -256,7 +259,7 @@ static enum ctl_exit replay_file(struct replay *r, FILE *file, struct err *e)
 	if (wants_json(r)) {
 		end_document(r);
 	} else {
-		fprintf(r->out, "%s%llu samples\n", r->told ? "\n" : "no verdict in ",
+		fprintf(r->out, "%s%llu samples\n", r->n_printed ? "\n" : "no verdict in ",
 			(unsigned long long)r->samples);
 		put_clear(r);
 		put_undecided(r);

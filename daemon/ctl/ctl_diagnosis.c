@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl_diagnosis.h"
 
-#include <errno.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
+#include "cause.h"
 #include "cleanup.h"
 #include "ctl_document.h"
 #include "ctl_known.h"
 #include "ctl_merge.h"
 #include "ctl_show.h"
 #include "ctl_show_diagnosis.h"
+#include "ctl_table.h"
+#include "ctl_words.h"
+#include "listings.h"
+#include "search.h"
+#include "top_view.h"
 
 /* Verdicts of severity info exit with 0. */
 static enum ctl_exit exit_by_level(int level)
@@ -16,36 +24,150 @@ static enum ctl_exit exit_by_level(int level)
 	return level >= 3 ? CTL_CRITICAL : level == CTL_LEVEL_WARNING ? CTL_WARNING : CTL_OK;
 }
 
-/* Adds the pods of ports, which the diagnosis does not name. */
+/* Number of a pod's events that are printed. */
+#define POD_EVENTS 5
+/* On a terminal with fewer columns, leave wrapping to the terminal. */
+#define NARROWEST  40
+
+/* Width of the terminal; 0: do not wrap. */
+static size_t wrap_width(FILE *f)
+{
+	struct winsize size;
+	int fd = fileno(f);
+
+	if (fd < 0 || !isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) < 0 || size.ws_col < NARROWEST)
+		return 0;
+	return size.ws_col;
+}
+
+/* Prints the diagnosis, with the pod of each port; the document has no pods of ports. */
 static void show_with_pods(const struct ctl *c, json_t *document)
 {
+	AUTO_FREE char *text = NULL;
+	size_t len, width = wrap_width(c->out);
 	bool no_daemon = false;
-	json_t *ports = question_ask_quietly(c, "/api/v1/ports", &no_daemon);
+	json_auto_t *ports = question_ask_quietly(c, "/api/v1/ports", &no_daemon);
+	FILE *f = open_memstream(&text, &len);
 
 	ctl_name_pods(document, ports);
-	ctl_show_diagnosis(document, c->args->undecided, c->out);
-	json_decref(ports);
+	/* With --undecided the text contains a table, which is not wrapped. */
+	if (width == 0 || !f || c->args->undecided) {
+		ctl_show_diagnosis(document, c->args->undecided, c->out);
+	} else {
+		ctl_show_diagnosis(document, c->args->undecided, f);
+		fflush(f);
+		top_wrap(text, width, c->out);
+	}
+	if (f)
+		fclose(f);
+}
+
+/* True if the troubles of the diagnosis do not include this finding of doctor. */
+static bool is_other_finding(const json_t *finding)
+{
+	static const char *const repeated[] = {"unhealthy", "dirty", "drift"};
+	const char *kind = json_string_value(json_object_get(finding, "kind"));
+
+	return !kind || !any_of(ARRAY_SIZE(repeated), i, strcmp(kind, repeated[i]) == 0);
+}
+
+static void show_findings(const json_t *findings, FILE *f)
+{
+	json_t *finding;
+	size_t i;
+
+	json_array_foreach ((json_t *)findings, i, finding) {
+		const char *kind = json_string_value(json_object_get(finding, "kind"));
+		const char *what = json_string_value(json_object_get(finding, "what"));
+
+		if (!is_other_finding(finding))
+			continue;
+		fputs("doctor: ", f);
+		table_put(kind ? kind : "-", f);
+		fputs(": ", f);
+		table_put(what ? what : "-", f);
+		fputc('\n', f);
+	}
+}
+
+/* Prints the newest events of the pod, the oldest of them first. */
+static void show_pod_events(const json_t *events, FILE *f)
+{
+	json_t *event;
+	size_t i;
+
+	if (json_array_size(events) > 0)
+		fputs("last events:\n", f);
+	json_array_foreach ((json_t *)events, i, event) {
+		fputs("    ", f);
+		listing_show_event(event, f);
+	}
+}
+
+/* Prints the pod's events, even if the pod has no device: its attach may have failed. */
+static void show_events_of_pod(const struct ctl *c)
+{
+	const struct ctl_args args = {.pod = c->args->pod, .limit = POD_EVENTS};
+	AUTO_FREE char *path = question_path(&args, "/api/v1/events");
+	bool no_daemon = false;
+	json_auto_t *events = path ? question_ask_quietly(c, path, &no_daemon) : NULL;
+
+	show_pod_events(json_object_get(events, "events"), c->out);
+}
+
+static void show_findings_of_pod(const struct ctl *c)
+{
+	const struct ctl_args args = {.pod = c->args->pod, .limit = -1};
+	AUTO_FREE char *path = question_path(&args, "/api/v1/doctor");
+	bool no_daemon = false;
+	json_auto_t *findings = path ? question_ask_quietly(c, path, &no_daemon) : NULL;
+
+	show_findings(json_object_get(findings, "findings"), c->out);
+}
+
+/* Prints the findings and events of the pod, and the number of findings about rocelet itself. The
+ * findings of the host are among the troubles. */
+static void show_rest(const struct ctl *c)
+{
+	bool no_daemon = false;
+	json_auto_t *doctor = question_ask_quietly(c, "/api/v1/doctor", &no_daemon);
+	size_t n = ctl_show_own_findings(json_object_get(doctor, "findings"));
+
+	if (c->args->pod) {
+		show_findings_of_pod(c);
+		show_events_of_pod(c);
+	}
+	if (n > 0)
+		fprintf(c->out, "rocelet itself: %zu finding%s: rocectl doctor\n", n,
+			n == 1 ? "" : "s");
 }
 
 static enum ctl_exit diagnosis_show(const struct ctl *c, json_t *document)
 {
-	if (!ctl_args_want_document(c->args))
+	if (!ctl_args_want_document(c->args) && c->args->ended)
+		ctl_show_ended(document, c->out);
+	else if (!ctl_args_want_document(c->args)) {
 		show_with_pods(c, document);
-	else if (ctl_document_put(document, c->args->format, c->out) < 0)
+		show_rest(c);
+	} else if (ctl_document_put(document, c->args->format, c->out) < 0)
 		return question_no_memory(c);
 	return exit_by_level(ctl_diagnosis_level(document));
 }
 
-static bool is_of_nothing(const json_t *document)
+static bool has_no_rows(const json_t *document)
 {
 	return json_array_size(json_object_get(document, "verdicts")) == 0 &&
+	       json_array_size(json_object_get(document, "troubles")) == 0 &&
 	       json_array_size(json_object_get(document, "ports")) == 0;
 }
 
 enum ctl_exit ctl_diagnosis_run(const struct ctl *c)
 {
-	AUTO_FREE char *path = question_path(c->args, "/api/v1/diagnosis");
-	json_t *document;
+	/* The text output includes the number of ended verdicts. */
+	bool ended = c->args->ended || !ctl_args_want_document(c->args);
+	AUTO_FREE char *path = question_path(c->args, ended ? "/api/v1/diagnosis?ended=1"
+							    : "/api/v1/diagnosis");
+	json_auto_t *document = NULL;
 	enum ctl_exit r;
 
 	if (!path)
@@ -53,23 +175,24 @@ enum ctl_exit ctl_diagnosis_run(const struct ctl *c)
 	r = question_ask(c, path, NULL, &document);
 	if (!document)
 		return r;
-	if (is_of_nothing(document))
+	if (has_no_rows(document))
 		r = ctl_known(c);
+	if (r == CTL_NO && c->args->pod && !ctl_args_want_document(c->args))
+		show_events_of_pod(c);
 	if (r == CTL_OK)
 		r = diagnosis_show(c, document);
-	json_decref(document);
 	return r;
 }
 
 enum ctl_exit ctl_diagnosis_doctor(const struct ctl *c)
 {
-	json_t *document, *diagnosis = NULL;
+	json_auto_t *document = NULL, *diagnosis = NULL;
 	bool no_daemon = false;
 	enum ctl_exit r = question_ask(c, "/api/v1/doctor", NULL, &document);
 
 	if (!document)
 		return r;
-	if (json_array_size(json_object_get(document, "findings")) > 0)
+	if (ctl_show_own_findings(json_object_get(document, "findings")) > 0)
 		r = CTL_NO;
 	else if (!ctl_args_want_document(c->args))
 		diagnosis = question_ask_quietly(c, "/api/v1/diagnosis", &no_daemon);
@@ -77,31 +200,130 @@ enum ctl_exit ctl_diagnosis_doctor(const struct ctl *c)
 		ctl_show_doctor(document, diagnosis, c->out);
 	else if (ctl_document_put(document, c->args->format, c->out) < 0)
 		r = question_no_memory(c);
-	json_decref(document);
-	json_decref(diagnosis);
+	return r;
+}
+
+/* Explains the device that the arguments name. */
+static enum ctl_exit ctl_explain_device(const struct ctl *c)
+{
+	AUTO_FREE char *path = question_path(c->args, "/api/v1/explain");
+	AUTO_FREE char *of_ports = question_path(c->args, "/api/v1/ports");
+	json_auto_t *document = NULL, *devices = NULL, *ports = NULL;
+	bool no_daemon = false;
+	enum ctl_exit r;
+
+	if (!path || !of_ports)
+		return question_no_memory(c);
+	r = question_ask(c, path, NULL, &document);
+	if (document && !ctl_args_want_document(c->args)) {
+		devices = question_ask_quietly(c, "/api/v1/devices", &no_daemon);
+		ports = question_ask_quietly(c, of_ports, &no_daemon);
+		ctl_show_explain(document, devices, ports, c->out);
+	} else if (document && ctl_document_put(document, c->args->format, c->out) < 0) {
+		r = question_no_memory(c);
+	}
+	return r;
+}
+
+/* --- a pod's devices -------------------------------------------------------------------------- */
+
+static bool is_explained(const json_t *explained, const char *id)
+{
+	json_t *other;
+	size_t i;
+
+	json_array_foreach ((json_t *)explained, i, other) {
+		if (strcmp(json_string_value(other), id) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Explains each device of the pod's containers once. */
+static enum ctl_exit explain_pod_devices(const struct ctl *c, const json_t *pod, json_t *explained)
+{
+	enum ctl_exit r = CTL_OK;
+	json_t *container, *device;
+	size_t i, k;
+
+	json_array_foreach (json_object_get(pod, "containers"), i, container) {
+		json_array_foreach (json_object_get(container, "devices"), k, device) {
+			struct ctl_args args = *c->args;
+			const struct ctl one = {.args = &args, .out = c->out, .err = c->err};
+
+			args.pod = NULL;
+			args.device = json_string_value(json_object_get(device, "id"));
+			if (r != CTL_OK || !args.device || is_explained(explained, args.device))
+				continue;
+			json_array_append_new(explained, json_string(args.device));
+			r = ctl_explain_device(&one);
+		}
+	}
+	return r;
+}
+
+static enum ctl_exit explain_pod(const struct ctl *c)
+{
+	AUTO_FREE char *path = question_path(c->args, "/api/v1/pods");
+	json_auto_t *document = NULL, *explained = NULL;
+	json_t *pod;
+	enum ctl_exit r;
+	size_t i;
+
+	if (!path)
+		return question_no_memory(c);
+	r = question_ask(c, path, NULL, &document);
+	if (!document)
+		return r;
+	explained = json_array();
+	json_array_foreach (json_object_get(document, "pods"), i, pod) {
+		if (r == CTL_OK)
+			r = explain_pod_devices(c, pod, explained);
+	}
+	if (json_array_size(json_object_get(document, "pods")) == 0)
+		r = ctl_known(c);
+	return r;
+}
+
+/* --- a cause ---------------------------------------------------------------------------------- */
+
+static json_t *cause_json(const struct cause_row *row)
+{
+	return json_pack("{ss ss ss ss ss ss}", "cause", row->name, "severity",
+			 severity_name(row->severity), "sentence", row->sentence, "advice",
+			 row->advice, "disproof", row->disproof, "source", row->source);
+}
+
+static json_t *ctl_diagnosis_word_json(const struct ctl_word *w)
+{
+	return json_pack("{ss ss ss ss ss}", "word", w->word, "kind", w->kind, "severity",
+			 w->severity, "sentence", w->sentence, "advice", w->advice);
+}
+
+static enum ctl_exit explain_cause(const struct ctl *c)
+{
+	const int cause = cause_by_name(c->args->cause);
+	const struct ctl_word *word = ctl_word_find(c->args->cause);
+	enum ctl_exit r = CTL_OK;
+	json_auto_t *document = NULL;
+
+	if (!ctl_args_want_document(c->args)) {
+		if (cause >= 0)
+			ctl_show_cause(cause_row((enum cause)cause), c->out);
+		else
+			ctl_show_word(word, c->out);
+		return CTL_OK;
+	}
+	document = cause >= 0 ? cause_json(cause_row((enum cause)cause))
+			      : ctl_diagnosis_word_json(word);
+	if (!document || ctl_document_put(document, c->args->format, c->out) < 0)
+		r = question_no_memory(c);
 	return r;
 }
 
 enum ctl_exit ctl_diagnosis_explain(const struct ctl *c)
 {
-	AUTO_FREE char *path = question_path(c->args, "/api/v1/explain");
-	AUTO_FREE char *verdicts = question_path(c->args, "/api/v1/diagnosis");
-	json_t *document = NULL, *devices = NULL, *diagnosis = NULL;
-	bool no_daemon = false;
-	enum ctl_exit r;
-
-	if (!path || !verdicts)
-		return question_no_memory(c);
-	r = question_ask(c, path, NULL, &document);
-	if (document && !ctl_args_want_document(c->args)) {
-		devices = question_ask_quietly(c, "/api/v1/devices", &no_daemon);
-		diagnosis = question_ask_quietly(c, verdicts, &no_daemon);
-		ctl_show_explain(document, devices, diagnosis, c->out);
-	} else if (document && ctl_document_put(document, c->args->format, c->out) < 0) {
-		r = question_no_memory(c);
-	}
-	json_decref(document);
-	json_decref(devices);
-	json_decref(diagnosis);
-	return r;
+	return c->args->cause ? explain_cause(c)
+	       : c->args->pod ? explain_pod(c)
+			      : ctl_explain_device(c);
 }

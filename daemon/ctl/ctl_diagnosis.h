@@ -6,6 +6,6 @@
 #include "question.h"
 
 enum ctl_exit ctl_diagnosis_run(const struct ctl *);
-/* Shows the findings of doctor. CTL_NO: there are some. */
+/* Prints the findings of doctor. CTL_NO: there are some. */
 enum ctl_exit ctl_diagnosis_doctor(const struct ctl *);
 enum ctl_exit ctl_diagnosis_explain(const struct ctl *);

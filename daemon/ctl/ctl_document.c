@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cleanup.h"
@@ -37,12 +36,12 @@ static bool ctl_document_is_plain(const char *s)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 	static const char others[] = "0123456789_./-";
-	static const char *const meant[] = {"true", "false", "yes", "no", "on",
-					    "off",  "null",  "y",   "n"};
+	static const char *const reserved[] = {"true", "false", "yes", "no", "on",
+					       "off",  "null",	"y",   "n"};
 	size_t n = strspn(s, letters);
 
-	for (size_t i = 0; i < ARRAY_SIZE(meant); i++)
-		if (strcasecmp(s, meant[i]) == 0)
+	for (size_t i = 0; i < ARRAY_SIZE(reserved); i++)
+		if (strcasecmp(s, reserved[i]) == 0)
 			return false;
 	while (n > 0 && s[n] && (strchr(letters, s[n]) || strchr(others, s[n])))
 		n++;

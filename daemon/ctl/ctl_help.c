@@ -18,26 +18,23 @@
 #define EXAMPLE_COLUMN 44 /* column of an example's description */
 
 static const char what_it_is[] =
-	"rocectl shows what rocelet does on this node, and sends it requests. It asks the daemon over its socket, which is "
-	"root's; pcap, sniff and diagnose --replay need no daemon.";
+	"rocectl shows what rocelet does on this node, and sends it requests. It uses the daemon's socket, which only root can open; pcap, sniff and diagnose --replay need no daemon.";
 static const char what_a_device_is[] =
-	"DEVICE is a bus name (0000:03:00.2, or short 03:00.2), the name of a netdev or of an RDMA device. A device in a pod goes by its names in the host.";
+	"DEVICE is a bus name (0000:03:00.2, or short 03:00.2), or the name of a netdev or RDMA device. For a device in a pod, use its names on the host.";
 static const char what_lists_do[] =
-	"What lists rows shows them with -o table, with more columns with -o wide, as the daemon's document with -o json and -o yaml (docs/reference/rocectl.md has "
-	"its keys), and with -o name as words that other commands take. What chooses and sorts rows does so in each of them. Colours are for terminals, and "
-	"not where NO_COLOR is set.";
+	"Commands that list rows print a table (-o table), a table with more columns (-o wide), the daemon's document (-o json, -o yaml; docs/reference/rocectl.md describes its keys), or names for other commands (-o name). Flags that select or sort rows work with all of these formats. Colours are only for terminals; NO_COLOR disables them.";
 
 static const struct {
 	const char *status, *means;
 } exits[] = {
-	{"0", "done; nothing is wrong"},
+	{"0", "success; no problem found"},
 	{"1",
-	 "the daemon says no, doctor found something, a file could not be read to its end, or the output not be written"},
-	{"2", "the command line is wrong"},
+	 "the daemon rejected the request, doctor found a problem, or a file or the output is incomplete"},
+	{"2", "invalid command line"},
 	{"3", "no daemon serves the socket"},
 	{"4",
-	 "diagnose: the worst that it says is a warning, or a pod holds a port whose link is down"},
-	{"5", "diagnose: something is critical"},
+	 "diagnose: the worst verdict or trouble of a pod's device is a warning, or the link of a pod's port is down"},
+	{"5", "diagnose: a verdict or trouble of a pod's device is critical"},
 };
 
 /* --- text ------------------------------------------------------------------------------------- */
@@ -76,7 +73,7 @@ static void put_entry(const char *word, size_t column, const char *text, FILE *f
 	put_wrapped(text, column, f);
 }
 
-/* "pods", "explain DEVICE", "diagnose [DEVICE]" */
+/* Writes "pods", "explain DEVICE", "diagnose [DEVICE]". */
 static void command_usage(const struct ctl_command_row *row, char *ret, size_t size)
 {
 	snprintf(ret, size, row->word ? row->optional ? "%s [%s]" : "%s %s" : "%s", row->name,
@@ -89,7 +86,7 @@ static const char *ctl_value_of(const struct ctl_flag *flag, const struct ctl_co
 	return flag->type == TYPE_FORMAT && row ? row->formats : flag->value;
 }
 
-/* "-o, --output table|wide" */
+/* Writes "-o, --output table|wide". */
 static void flag_usage(const struct ctl_flag *flag, const struct ctl_command_row *row, char *ret,
 		       size_t size)
 {
@@ -118,7 +115,7 @@ static bool has_own_flags(enum ctl_command command)
 
 /* --- --help ----------------------------------------------------------------------------------- */
 
-/* command -1: flags that every command has. */
+/* Prints the command's flags, without those that every command has; command -1: only those. */
 static void ctl_help_put_flags(int command, FILE *f)
 {
 	const struct ctl_command_row *row = command < 0
@@ -330,8 +327,8 @@ void ctl_man(FILE *f)
 		man_line(".TP\n", exits[i].status, "\n", f);
 		man_line("", exits[i].means, "\n", f);
 	}
-	fputs(".SH ENVIRONMENT\n.TP\nNO_COLOR\nif it is not empty, nothing is coloured\n"
-	      ".TP\nPOD_NAMESPACE, POD_NAME\nthe pod whose daemon\n.B ready\nasks for\n"
+	fputs(".SH ENVIRONMENT\n.TP\nNO_COLOR\nif it is not empty, colours are disabled\n"
+	      ".TP\nPOD_NAMESPACE, POD_NAME\nthe pod from which\n.B ready\naccepts an answer\n"
 	      ".SH FILES\n.TP\n" CLIENT_SOCKET "\nthe daemon's socket\n"
 	      ".SH \"SEE ALSO\"\n.BR rocelet (8)\n",
 	      f);

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* Help of one command (enum ctl_command); -1 = of all. */
+/* Prints the help of one command (enum ctl_command); -1: an overview of all commands. */
 void ctl_help(int command, FILE *);
-/* The page rocectl(8), in the macros of man(7). */
+/* Prints the manual page rocectl(8), in the macros of man(7). */
 void ctl_man(FILE *);

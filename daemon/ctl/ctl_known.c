@@ -5,11 +5,12 @@
 
 #include "cleanup.h"
 #include "client.h"
+#include "ctl_resolve.h"
 #include "ctl_table.h"
 #include "json_text.h"
 #include "listing.h"
 
-/* The daemon's answer about a name that no device has. */
+/* HTTP status of the daemon's reply if no device has the name. */
 #define STATUS_UNKNOWN 404
 
 static bool any_names_pod(const char *wanted, const json_t *list, const char *key)
@@ -27,20 +28,20 @@ static bool any_names_pod(const char *wanted, const json_t *list, const char *ke
 static enum ctl_exit known_pod(const struct ctl *c, const char *pod)
 {
 	bool no_daemon = false;
-	json_t *pods = question_ask_quietly(c, "/api/v1/pods", &no_daemon);
-	json_t *attached = question_ask_quietly(c, "/api/v1/attachments", &no_daemon);
+	json_auto_t *pods = question_ask_quietly(c, "/api/v1/pods", &no_daemon);
+	json_auto_t *attached = question_ask_quietly(c, "/api/v1/attachments", &no_daemon);
 	bool known = any_names_pod(pod, json_object_get(pods, "pods"), "name|uid") ||
 		     any_names_pod(pod, json_object_get(attached, "attachments"), "pod|uid");
 
 	if (!known && !no_daemon) {
 		fputs("rocectl: ", c->err);
 		table_put(pod, c->err);
-		fputs(pods && attached ? " has no device on this node\n"
-				       : ": the pods of this node are not known\n",
+		fputs(pods && attached ? " has no device on this node"
+				       : ": the pods of this node are not known",
 		      c->err);
+		ctl_resolve_suggest(pod, pods, attached, c->err);
+		fputc('\n', c->err);
 	}
-	json_decref(pods);
-	json_decref(attached);
 	return no_daemon ? CTL_NO_DAEMON : known ? CTL_OK : CTL_NO;
 }
 

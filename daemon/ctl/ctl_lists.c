@@ -14,13 +14,13 @@
 #include "ctl_known.h"
 #include "ctl_merge.h"
 #include "ctl_show_status.h"
-#include "listings.h"
+#include "ctl_table.h"
 #include "output.h"
 
 /* Number of rows to request if rocectl selects among them itself: the daemon's API_QPS_MAX. */
-#define CHOOSE_FROM "10000"
+#define CHOOSE_FROM  "10000"
 /* Interval at which --watch requests the list. */
-#define LOOK_MS	    999
+#define LIST_POLL_MS 999
 
 /* --- listings --------------------------------------------------------------------------------- */
 
@@ -45,37 +45,58 @@ bool ctl_wants_colours(FILE *out)
 	return isatty(fileno(out)) && (!no || !*no) && terminal && strcmp(terminal, "dumb") != 0;
 }
 
-/* *ret is the document, or NULL with the exit code returned. */
-static enum ctl_exit ask_for_ports(const struct ctl *c, json_t **ret)
+/* Requests the ports with their devices and pods. *ret is the merged document; NULL on failure. */
+static enum ctl_exit request_ports(const struct ctl *c, json_t **ret)
 {
 	bool no_daemon = false;
-	json_t *devices, *diagnosis = NULL;
+	json_t *devices, *ports = NULL, *pods = NULL;
 	enum ctl_exit r = question_ask(c, "/api/v1/devices", NULL, &devices);
 
 	*ret = NULL;
-	if (devices) /* /api/v1/diagnosis is not available before the first sample */
-		diagnosis = question_ask_quietly(c, "/api/v1/diagnosis", &no_daemon);
+	if (devices) { /* /api/v1/ports is not available before the first sample */
+		ports = question_ask_quietly(c, "/api/v1/ports", &no_daemon);
+		pods = question_ask_quietly(c, "/api/v1/pods", &no_daemon);
+	}
 	if (devices && !no_daemon)
-		*ret = ctl_ports(&(struct ctl_answers){.devices = devices, .diagnosis = diagnosis});
+		*ret = ctl_ports(
+			&(struct ctl_answers){.devices = devices, .ports = ports, .pods = pods});
 	json_decref(devices);
-	json_decref(diagnosis);
+	json_decref(ports);
+	json_decref(pods);
 	return no_daemon ? CTL_NO_DAEMON : r;
 }
 
-static enum ctl_exit ask_for_listing(const struct ctl *c, const struct listing *l, json_t **ret)
+static enum ctl_exit request_listing(const struct ctl *c, const struct listing *l, json_t **ret)
 {
 	AUTO_FREE char *path = l->source ? listing_path(l, c->args) : NULL;
-	enum ctl_exit r;
 
 	*ret = NULL;
 	if (!l->source)
-		return ask_for_ports(c, ret);
+		return request_ports(c, ret);
 	if (!path)
 		return question_no_memory(c);
-	r = question_ask(c, path, NULL, ret);
-	if (l == &listing_resources)
-		ctl_add_free(*ret);
-	return r;
+	return question_ask(c, path, NULL, ret);
+}
+
+/* If there are no resources, prints why: the file may be rejected, or --observe ignores the pools.
+ */
+static void why_no_resources(const struct ctl *c, const json_t *document)
+{
+	struct client_answer a = {0};
+
+	if (json_array_size(json_object_get(document, "resources")) > 0 ||
+	    client_ask(&a, c->args->socket, "/readyz", NULL, ctl_args_wait_ms(c->args), NULL) < 0)
+		return;
+	for (char *line = strtok(a.body, "\n"); line; line = strtok(NULL, "\n")) {
+		bool observes = strncmp(line, "observes only", 13) == 0;
+
+		if (a.status == 200 && !observes)
+			continue;
+		fputs(observes ? "rocelet " : "rocelet is ", c->err);
+		table_put(line, c->err);
+		fputc('\n', c->err);
+	}
+	free(a.body);
 }
 
 static enum ctl_exit listing_once(const struct ctl *c, const struct listing *l,
@@ -96,19 +117,20 @@ static enum ctl_exit listing_once(const struct ctl *c, const struct listing *l,
 					      .colours = ctl_wants_colours(c->out),
 					      .ret_empty = &empty,
 					      .seen = seen};
-	json_t *document;
-	enum ctl_exit r = ask_for_listing(c, l, &document);
+	json_auto_t *document = NULL;
+	enum ctl_exit r = request_listing(c, l, &document);
 
 	if (document && listing_show(l, &choice, document, c->out, c->err) < 0)
 		r = question_no_memory(c);
-	json_decref(document);
+	if (document && !seen && l->source && strcmp(l->source, "devices") == 0)
+		why_no_resources(c, document);
 	return r == CTL_OK && empty && !seen ? ctl_known(c) : r;
 }
 
-/* Repeats until the daemon does not answer or the output is closed. */
+/* Prints the list repeatedly, until the daemon does not answer or the output is closed. */
 static enum ctl_exit listing_watch(const struct ctl *c, const struct listing *l)
 {
-	static const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};
+	static const struct timespec pause = {.tv_nsec = LIST_POLL_MS * 1000000L};
 	struct listing_seen *seen = listing_seen_new();
 	enum ctl_exit r = seen ? listing_once(c, l, seen) : question_no_memory(c);
 
@@ -127,8 +149,8 @@ enum ctl_exit ctl_list(const struct ctl *c, const struct listing *l)
 
 /* --- status ----------------------------------------------------------------------------------- */
 
-static void ask_readiness(const struct ctl *c, struct ctl_answers *ret, char **ret_text,
-			  bool *ret_no_daemon)
+static void request_readiness(const struct ctl *c, struct ctl_answers *ret, char **ret_text,
+			      bool *ret_no_daemon)
 {
 	struct client_answer a = {0};
 	struct err e = {0};
@@ -143,40 +165,41 @@ static void ask_readiness(const struct ctl *c, struct ctl_answers *ret, char **r
 
 static enum ctl_exit status_show(const struct ctl *c, const struct ctl_answers *a)
 {
-	json_t *status = ctl_status(a);
+	json_auto_t *status = ctl_status(a);
 	enum ctl_exit r = json_is_true(json_object_get(status, "well")) ? CTL_OK : CTL_NO;
 
 	if (!status)
 		return question_no_memory(c);
 	if (!ctl_args_want_document(c->args))
-		ctl_show_status(status, ctl_wants_colours(c->out), c->out);
+		ctl_show_status(status, c->args->format && strcmp(c->args->format, "wide") == 0,
+				ctl_wants_colours(c->out), c->out);
 	else if (ctl_document_put(status, c->args->format, c->out) < 0)
 		r = question_no_memory(c);
-	json_decref(status);
 	return r;
 }
 
 enum ctl_exit ctl_status_run(const struct ctl *c)
 {
 	static const char *const paths[] = {"/api/v1/devices",	   "/api/v1/pods",
-					    "/api/v1/attachments", "/api/v1/diagnosis",
-					    "/api/v1/doctor",	   "/api/v1"};
+					    "/api/v1/attachments", "/api/v1/diagnosis?ended=1",
+					    "/api/v1/doctor",	   "/api/v1",
+					    "/api/v1/ports"};
 	json_t *documents[ARRAY_SIZE(paths)] = {NULL};
 	struct ctl_answers answers = {0};
 	AUTO_FREE char *text = NULL;
 	bool no_daemon = false;
 	enum ctl_exit r = CTL_NO_DAEMON;
 
-	ask_readiness(c, &answers, &text, &no_daemon);
+	request_readiness(c, &answers, &text, &no_daemon);
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
 		documents[i] = question_ask_quietly(c, paths[i], &no_daemon);
-	ctl_add_free(documents[0]);
 	answers.devices = documents[0];
 	answers.pods = documents[1];
 	answers.attachments = documents[2];
 	answers.diagnosis = documents[3];
 	answers.doctor = documents[4];
 	answers.index = documents[5];
+	answers.ports = documents[6];
 	if (!no_daemon)
 		r = status_show(c, &answers);
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)

@@ -6,7 +6,7 @@
 #include "cleanup.h"
 #include "ctl_show_diagnosis.h"
 #include "json_text.h"
-#include "listing.h"
+#include "listings.h"
 
 static const json_t *ctl_merge_member(const json_t *object, const char *key)
 {
@@ -34,7 +34,8 @@ static bool ctl_is_port(const json_t *object, const json_t *port)
 
 /* --- ports ------------------------------------------------------------------------------------ */
 
-/* A text about the pod that holds the device exclusively; new reference. */
+/* The text at a path of the device that names its exclusive holder: pod, namespace or container.
+ * New reference. */
 static json_t *ctl_holder_of(const json_t *device, const char *path)
 {
 	AUTO_FREE char *text = listing_text(device, path);
@@ -42,11 +43,26 @@ static json_t *ctl_holder_of(const json_t *device, const char *path)
 	return json_text(text);
 }
 
+/* The MTU of the port's netdev; null if the netdev is not visible. */
+static json_t *ctl_netdev_mtu(const json_t *device, const json_t *port)
+{
+	json_t *netdev;
+	size_t i;
+
+	json_array_foreach (ctl_merge_member(device, "netdevs"), i, netdev) {
+		if (json_is_string(ctl_merge_member(port, "netdev")) &&
+		    json_equal(ctl_merge_member(netdev, "name"), ctl_merge_member(port, "netdev")))
+			return copy_of(netdev, "mtu");
+	}
+	return json_null();
+}
+
 static json_t *ctl_port_of(const json_t *device, const json_t *rdma, const json_t *port)
 {
 	return json_pack(
-		"{so so so so so so so so so so so so so so so}", "device", copy_of(rdma, "name"),
-		"port", copy_of(port, "port"), "netdev", copy_of(port, "netdev"), "function",
+		"{so so so so so so so so so so so so so so so so so so so}", "nodeGuid",
+		copy_of(rdma, "nodeGuid"), "device", copy_of(rdma, "name"), "port",
+		copy_of(port, "port"), "netdev", copy_of(port, "netdev"), "function",
 		copy_of(device, "id"), "kind", copy_of(device, "kind"), "parent",
 		copy_of(device, "parent"), "vf", copy_of(device, "vf"), "driver",
 		copy_of(rdma, "driver"), "state", copy_of(port, "state"), "linkLayer",
@@ -54,7 +70,10 @@ static json_t *ctl_port_of(const json_t *device, const json_t *rdma, const json_
 		"activeMtu", copy_of(port, "activeMtu"), "namespace",
 		ctl_holder_of(device, "attachment.namespace|resources.holder.namespace"), "pod",
 		ctl_holder_of(device, "attachment.pod|resources.holder.pod"), "container",
-		ctl_holder_of(device, "attachment.container|resources.holder.container"));
+		ctl_holder_of(device, "attachment.container|resources.holder.container"),
+		"netdevMtu", ctl_netdev_mtu(device, port), "pfc",
+		copy_of(ctl_merge_member(port, "settings"), "pfc"), "dscpTrusted",
+		copy_of(ctl_merge_member(port, "settings"), "dscpTrusted"));
 }
 
 static const json_t *port_among(const json_t *ports, const json_t *port)
@@ -74,28 +93,39 @@ static const json_t *watched_port(const json_t *diagnosis, const json_t *port)
 	return port_among(ctl_merge_member(diagnosis, "ports"), port);
 }
 
-/* Adds "watch", "severity" of the worst verdict, and "causes" of all verdicts, the worst first. */
-static void ctl_judge_port(json_t *port, const json_t *diagnosis)
+/* The device of a pod with this function; NULL: none. */
+static const json_t *pod_device_of(const json_t *pods, const char *function)
 {
-	const json_t *verdicts = ctl_merge_member(diagnosis, "verdicts"), *worst = NULL;
-	json_t *causes = json_array(), *verdict;
-	size_t i;
+	json_t *pod, *container, *device;
+	size_t i, k, n;
 
-	for (json_int_t level = 3; level > 0; level--) {
-		json_array_foreach ((json_t *)verdicts, i, verdict) {
-			if (json_integer_value(ctl_merge_member(verdict, "level")) != level ||
-			    !ctl_is_port(verdict, port))
-				continue;
-			worst = worst ? worst : verdict;
-			json_array_append_new(causes, copy_of(verdict, "cause"));
+	json_array_foreach (ctl_merge_member(pods, "pods"), i, pod) {
+		json_array_foreach (ctl_merge_member(pod, "containers"), k, container) {
+			json_array_foreach (ctl_merge_member(container, "devices"), n, device) {
+				AUTO_FREE char *id = listing_text(device, "attachment.function|id");
+
+				if (id && function && strcmp(id, function) == 0)
+					return device;
+			}
 		}
 	}
-	json_object_set_new(port, "watch", copy_of(watched_port(diagnosis, port), "watch"));
-	json_object_set_new(port, "severity", copy_of(worst, "severity"));
-	json_object_set_new(port, "causes", causes);
+	return NULL;
 }
 
-static void ctl_add_ports(json_t *ports, const json_t *device, const json_t *diagnosis)
+/* Copies "watch", "health" and "troubles" from the daemon's documents: those of the port or, if it
+ * is not watched, those of the device in its pod. */
+static void ctl_add_health(json_t *port, const struct ctl_answers *a)
+{
+	static const char *const keys[] = {"watch", "health", "troubles"};
+	const json_t *judged = port_among(ctl_merge_member(a->ports, "ports"), port);
+
+	if (!judged)
+		judged = pod_device_of(a->pods, ctl_merge_text_of(port, "function"));
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		json_object_set_new(port, keys[i], copy_of(judged, keys[i]));
+}
+
+static void ctl_add_ports(json_t *ports, const json_t *device, const struct ctl_answers *a)
 {
 	json_t *rdma, *port;
 	size_t i, k;
@@ -104,7 +134,7 @@ static void ctl_add_ports(json_t *ports, const json_t *device, const json_t *dia
 		json_array_foreach (ctl_merge_member(rdma, "ports"), k, port) {
 			json_t *made = ctl_port_of(device, rdma, port);
 
-			ctl_judge_port(made, diagnosis);
+			ctl_add_health(made, a);
 			json_array_append_new(ports, made);
 		}
 	}
@@ -116,10 +146,9 @@ json_t *ctl_ports(const struct ctl_answers *a)
 	size_t i;
 
 	json_array_foreach (ctl_merge_member(a->devices, "devices"), i, device) {
-		ctl_add_ports(ports, device, a->diagnosis);
+		ctl_add_ports(ports, device, a);
 	}
-	return json_pack("{sO* so}", "time", ctl_merge_member(a->diagnosis, "time"), "ports",
-			 ports);
+	return json_pack("{sO* so}", "time", ctl_merge_member(a->ports, "time"), "ports", ports);
 }
 
 void ctl_name_pods(json_t *diagnosis, const json_t *ports)
@@ -132,66 +161,6 @@ void ctl_name_pods(json_t *diagnosis, const json_t *ports)
 
 		json_object_set_new(port, "namespace", copy_of(named, "namespace"));
 		json_object_set_new(port, "pod", copy_of(named, "pod"));
-	}
-}
-
-/* --- resources -------------------------------------------------------------------------------- */
-
-static bool is_free_as(const json_t *entry, const char *resource)
-{
-	const char *name = ctl_merge_text_of(entry, "resource");
-	const char *state = ctl_merge_text_of(entry, "state");
-
-	return name && state && strcmp(name, resource) == 0 && strcmp(state, "free") == 0 &&
-	       json_is_true(ctl_merge_member(entry, "healthy"));
-}
-
-/* Healthy devices that nobody has. */
-static json_int_t count_free(const json_t *devices, const char *resource)
-{
-	json_t *device, *entry;
-	json_int_t n = 0;
-	size_t i, k;
-
-	json_array_foreach ((json_t *)devices, i, device) {
-		json_array_foreach (ctl_merge_member(device, "resources"), k, entry) {
-			n += is_free_as(entry, resource);
-		}
-	}
-	return n;
-}
-
-/* Slots of a shared resource: no more than the GID tables have room for. */
-static json_int_t free_slots(const json_t *resource)
-{
-	json_int_t n = json_integer_value(ctl_merge_member(resource, "healthy"));
-	const json_t *room = ctl_merge_member(resource, "gidCapacity");
-
-	if (json_is_integer(room) && json_integer_value(room) < n)
-		n = json_integer_value(room);
-	n -= json_integer_value(ctl_merge_member(resource, "allocated"));
-	return n > 0 ? n : 0;
-}
-
-static json_t *free_of(const json_t *devices, const json_t *resource)
-{
-	const char *name = ctl_merge_text_of(resource, "name");
-
-	if (!name || !json_is_integer(ctl_merge_member(resource, "healthy")))
-		return json_null();
-	return json_integer(json_is_true(ctl_merge_member(resource, "shared"))
-				    ? free_slots(resource)
-				    : count_free(devices, name));
-}
-
-void ctl_add_free(json_t *devices)
-{
-	json_t *resource;
-	size_t i;
-
-	json_array_foreach (json_object_get(devices, "resources"), i, resource) {
-		json_object_set_new(resource, "free",
-				    free_of(ctl_merge_member(devices, "devices"), resource));
 	}
 }
 
@@ -216,6 +185,39 @@ static json_t *count_by(const json_t *list, const char *key)
 static json_t *ctl_count_of(const json_t *list)
 {
 	return json_is_array(list) ? json_integer((json_int_t)json_array_size(list)) : json_null();
+}
+
+static bool is_in_trouble(const json_t *pod)
+{
+	json_t *container, *device;
+	size_t i, k;
+
+	json_array_foreach (ctl_merge_member(pod, "containers"), i, container) {
+		json_array_foreach (ctl_merge_member(container, "devices"), k, device) {
+			const json_t *worst = json_array_get(ctl_merge_member(device, "troubles"),
+							     0);
+
+			if (json_integer_value(ctl_merge_member(worst, "level")) >=
+			    CTL_LEVEL_WARNING)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Number of pods with a device whose health is a warning or worse; null if there is no list. */
+static json_t *count_in_trouble(const json_t *pods)
+{
+	json_int_t n = 0;
+	json_t *pod;
+	size_t i;
+
+	if (!json_is_array(pods))
+		return json_null();
+	json_array_foreach ((json_t *)pods, i, pod) {
+		n += is_in_trouble(pod);
+	}
+	return json_integer(n);
 }
 
 /* The lines of /readyz, without the "ok" of a ready daemon. */
@@ -258,7 +260,7 @@ static bool any_bad_resource(const json_t *resources)
 	return false;
 }
 
-static bool is_well(const struct ctl_answers *a)
+static bool is_healthy(const struct ctl_answers *a)
 {
 	return a->ready && a->devices && a->doctor &&
 	       json_array_size(ctl_merge_member(a->doctor, "findings")) == 0 &&
@@ -266,40 +268,59 @@ static bool is_well(const struct ctl_answers *a)
 	       ctl_diagnosis_level(a->diagnosis) < CTL_LEVEL_WARNING;
 }
 
-/* Ports whose link is down while a pod holds them, and that have no verdict: with their pods. */
-static json_t *lost_ports(const struct ctl_answers *a)
+/* True if neither a verdict nor the device's health explains that the link is down. */
+static bool has_link_trouble(const json_t *port)
 {
-	json_t *ports = ctl_ports(a), *lost = a->diagnosis ? json_array() : json_null(), *port;
+	json_t *trouble;
+	size_t i;
+
+	json_array_foreach (ctl_merge_member(port, "troubles"), i, trouble) {
+		const char *kind = ctl_merge_text_of(trouble, "kind");
+
+		if (kind && strcmp(kind, "link") == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Lists ports whose link is down while a pod has them, without another explanation. Each is listed
+ * with its pod. */
+static json_t *pod_ports_down(const struct ctl_answers *a)
+{
+	json_t *ports = ctl_ports(a), *down = a->diagnosis ? json_array() : json_null(), *port;
 	size_t i;
 
 	json_array_foreach (ctl_merge_member(ports, "ports"), i, port) {
 		const json_t *watched = watched_port(a->diagnosis, port);
 
-		if (ctl_diagnosis_is_lost(watched) &&
-		    !json_is_string(ctl_merge_member(port, "severity")))
+		if (ctl_diagnosis_is_pod_port_down(watched) && has_link_trouble(port))
 			json_array_append_new(
-				lost,
+				down,
 				json_pack("{so so so sb so so}", "device", copy_of(port, "device"),
 					  "port", copy_of(port, "port"), "watch",
-					  copy_of(port, "watch"), "held", 1, "namespace",
+					  copy_of(watched, "watch"), "held", 1, "namespace",
 					  copy_of(port, "namespace"), "pod", copy_of(port, "pod")));
 	}
 	json_decref(ports);
-	return lost;
+	return down;
 }
 
 json_t *ctl_status(const struct ctl_answers *a)
 {
 	return json_pack(
-		"{so so so so sb sb so so so so so so so so so}", "node", copy_of(a->index, "node"),
-		"version", copy_of(a->index, "version"), "started", copy_of(a->index, "started"),
-		"upSeconds", copy_of(a->index, "upSeconds"), "well", is_well(a), "ready", a->ready,
-		"remarks", remarks_of(a), "devices",
+		"{so so so so sb sb so so so so so so so so so so so so si so}", "node",
+		copy_of(a->index, "node"), "version", copy_of(a->index, "version"), "started",
+		copy_of(a->index, "started"), "upSeconds", copy_of(a->index, "upSeconds"), "well",
+		is_healthy(a), "ready", a->ready, "remarks", remarks_of(a), "devices",
 		count_by(ctl_merge_member(a->devices, "devices"), "kind"), "resources",
 		copy_of(a->devices, "resources"), "pods",
-		ctl_count_of(ctl_merge_member(a->pods, "pods")), "attachments",
+		ctl_count_of(ctl_merge_member(a->pods, "pods")), "podsInTrouble",
+		count_in_trouble(ctl_merge_member(a->pods, "pods")), "attachments",
 		count_by(ctl_merge_member(a->attachments, "attachments"), "state"), "ports",
 		count_by(ctl_merge_member(a->diagnosis, "ports"), "watch"), "podPortsDown",
-		lost_ports(a), "verdicts", copy_of(a->diagnosis, "verdicts"), "findings",
-		copy_of(a->doctor, "findings"));
+		pod_ports_down(a), "verdicts", copy_of(a->diagnosis, "verdicts"), "troubles",
+		copy_of(a->diagnosis, "troubles"), "findings", copy_of(a->doctor, "findings"),
+		"time", copy_of(a->diagnosis, "time"), "undecidedCauses",
+		(int)ctl_diagnosis_undecided(a->diagnosis), "ended",
+		ctl_count_of(ctl_merge_member(a->diagnosis, "ended")));
 }

@@ -9,19 +9,16 @@
 
 /* Answers of the daemon, borrowed. */
 struct ctl_answers {
-	const json_t *index, *devices, *pods, *attachments, *diagnosis, *doctor;
+	const json_t *index, *devices, *pods, *attachments, *diagnosis, *doctor, *ports;
 	bool ready;
 	const char *readiness; /* text of /readyz */
 };
 
-/* Every RDMA port with its link, holder and worst verdict. New reference; NULL if out of memory. */
+/* Every RDMA port with its link, holder and health. New reference; NULL if out of memory. */
 json_t *ctl_ports(const struct ctl_answers *);
 /* Adds "namespace" and "pod" to the ports of a diagnosis, as those of another document with "ports"
  * have them (NULL: unknown). */
 void ctl_name_pods(json_t *diagnosis, const json_t *ports);
-/* Adds "free" to each resource of the document of /api/v1/devices: how many devices new pods can
- * get, null if unknown. */
-void ctl_add_free(json_t *devices);
 /* {"ready":..., "remarks":[...]}. New reference; NULL if out of memory. */
 json_t *ctl_readiness(const struct ctl_answers *);
 /* True if the kubelet has not registered the resource, or devices of it are unhealthy. */

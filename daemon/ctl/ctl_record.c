@@ -26,8 +26,8 @@ struct recording {
 	bool no_daemon; /* the daemon does not answer */
 };
 
-/* Returns 0 with *ret NULL if the document is not available yet. */
-static int ctl_record_ask(struct recording *r, const char *path, json_t **ret, struct err *e)
+/* Requests a document. Returns 0 with *ret NULL if it is not available yet. */
+static int record_request(struct recording *r, const char *path, json_t **ret, struct err *e)
 {
 	struct client_answer a = {0};
 	/* The daemon defers the reply until the next sample. */
@@ -55,7 +55,7 @@ static int ctl_put_line(const struct recording *r, const json_t *line, struct er
 	if (line && json_dumpf(line, r->file, JSON_STYLE) == 0 && fputc('\n', r->file) != EOF &&
 	    fflush(r->file) == 0)
 		return 0;
-	return line ? err_set(e, -EIO, "it could not be written whole")
+	return line ? err_set(e, -EIO, "the recording could not be written completely")
 		    : err_set(e, -ENOMEM, "out of memory");
 }
 
@@ -127,7 +127,7 @@ static int put_sample(struct recording *r, json_t *line, struct err *e)
 static int ctl_begin(struct recording *r, const json_t *first, struct err *e)
 {
 	json_t *config, *header;
-	int code = ctl_record_ask(r, "/api/v1/config", &config, e);
+	int code = record_request(r, "/api/v1/config", &config, e);
 
 	if (code < 0)
 		return code;
@@ -151,7 +151,7 @@ static int record_sample(struct recording *r, json_t *line, struct err *e)
 	return put_sample(r, line, e);
 }
 
-/* Each request waits for the daemon's next sample. */
+/* Records samples for the requested time. Each request waits for the daemon's next sample. */
 static int record_all(struct recording *r, struct err *e)
 {
 	int code;
@@ -159,7 +159,7 @@ static int record_all(struct recording *r, struct err *e)
 	do {
 		json_t *line;
 
-		code = ctl_record_ask(r, "/api/v1/diagnosis/sample", &line, e);
+		code = record_request(r, "/api/v1/diagnosis/sample", &line, e);
 		if (code == 0 && line)
 			code = record_sample(r, line, e);
 		json_decref(line);
@@ -175,11 +175,11 @@ static void record_end_trace(struct recording *r, FILE *file, struct err *e)
 	int code;
 
 	if (e->code == 0)
-		ctl_record_ask(r, "/api/v1/live", &live, &none);
+		record_request(r, "/api/v1/live", &live, &none);
 	code = ctl_trace_end(r->trace, live, r->from_t, r->t);
 	json_decref(live);
 	if ((fclose(file) != 0 || code < 0) && e->code == 0)
-		err_set(e, -EIO, "%.120s: it could not be written whole", r->args->trace);
+		err_set(e, -EIO, "%.120s: could not be written completely", r->args->trace);
 }
 
 static FILE *ctl_record_open_file(const char *path, struct err *e)
@@ -223,7 +223,7 @@ enum ctl_exit ctl_record(const struct ctl_args *a, FILE *out, FILE *err)
 	if (r.trace)
 		record_end_trace(&r, trace, &e);
 	if (r.file && r.file != out && fclose(r.file) != 0 && e.code == 0)
-		err_set(&e, -EIO, "%.120s: it could not be written whole", a->write);
+		err_set(&e, -EIO, "%.120s: could not be written completely", a->write);
 	json_decref(r.ports);
 	if (e.code == 0 && a->write)
 		fprintf(err, "rocectl: %u samples\n", r.n_samples);

@@ -2,11 +2,13 @@
 #include "ctl_show.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "cleanup.h"
 #include "ctl_show_diagnosis.h"
 #include "ctl_table.h"
 #include "listing.h"
+#include "search.h"
 
 static const char *ctl_show_text_of(const json_t *object, const char *key)
 {
@@ -34,7 +36,7 @@ static const json_t *ctl_show_device_of(const json_t *devices, const json_t *id)
 	return NULL;
 }
 
-/* " (mlx5_4,ens1f0v1)": values at these paths; nothing if there are none. */
+/* Prints " (mlx5_4, ens1f0v1)", the values at these paths; nothing if there are none. */
 static void ctl_show_put_names(const json_t *device, const char *const *paths, size_t n, FILE *f)
 {
 	const char *before = " (";
@@ -51,7 +53,7 @@ static void ctl_show_put_names(const json_t *device, const char *const *paths, s
 	fputs(before[0] == ',' ? ")" : "", f);
 }
 
-/* "; VF 0 of 0000:03:00.0 (ens1np0)" */
+/* Prints "; VF 0 of 0000:03:00.0 (ens1np0)". */
 static void ctl_show_put_parent(const json_t *device, const json_t *devices, FILE *f)
 {
 	static const char *const netdev[] = {"netdevs.name"};
@@ -70,27 +72,36 @@ static void ctl_show_put_parent(const json_t *device, const json_t *devices, FIL
 	ctl_show_put_names(ctl_show_device_of(devices, parent), netdev, 1, f);
 }
 
-/* "; critical: packet_loss, since 2026-01-02T03:04:05Z (31s)" */
-static void ctl_show_put_verdicts(const json_t *diagnosis, FILE *f)
+/* Prints "; critical: packet_loss of its PF, since 2026-01-02T03:04:05Z (31s)" for a verdict, or
+ * for a link that is down. The document's "why" contains the other troubles. */
+static void ctl_show_put_trouble(const json_t *trouble, const json_t *ports, FILE *f)
 {
-	json_t *verdict, *port;
-	size_t i;
+	const char *kind = ctl_show_text_of(trouble, "kind");
 
-	json_array_foreach (json_object_get(diagnosis, "verdicts"), i, verdict) {
-		fputs("; ", f);
-		ctl_show_put_text(verdict, "severity", f);
-		fputs(": ", f);
-		ctl_show_put_text(verdict, "cause", f);
-		ctl_show_since(verdict, diagnosis, f);
-	}
-	json_array_foreach (json_object_get(diagnosis, "ports"), i, port) {
-		if (ctl_diagnosis_is_lost(port))
-			fputs("; the link is down", f);
+	if (!kind || (strcmp(kind, "verdict") != 0 && strcmp(kind, "link") != 0))
+		return;
+	fputs("; ", f);
+	ctl_show_put_text(trouble, "severity", f);
+	fputs(": ", f);
+	ctl_show_put_text(trouble, "word", f);
+	if (json_is_true(json_object_get(trouble, "ofPf")))
+		fputs(" of its PF", f);
+	ctl_show_trouble_since(trouble, ports, f);
+}
+
+static void ctl_show_put_ports(const json_t *ports, FILE *f)
+{
+	json_t *port, *trouble;
+	size_t i, k;
+
+	json_array_foreach (json_object_get(ports, "ports"), i, port) {
+		json_array_foreach (json_object_get(port, "troubles"), k, trouble) {
+			ctl_show_put_trouble(trouble, ports, f);
+		}
 	}
 }
 
-void ctl_show_explain(const json_t *document, const json_t *devices, const json_t *diagnosis,
-		      FILE *f)
+void ctl_show_explain(const json_t *document, const json_t *devices, const json_t *ports, FILE *f)
 {
 	static const char *const names[] = {"rdma.name|attachment.rdma",
 					    "attachment.name|netdevs.name"};
@@ -101,11 +112,27 @@ void ctl_show_explain(const json_t *document, const json_t *devices, const json_
 	fputs(": ", f);
 	ctl_show_put_text(document, "why", f);
 	ctl_show_put_parent(device, devices, f);
-	ctl_show_put_verdicts(diagnosis, f);
+	ctl_show_put_ports(ports, f);
 	fputc('\n', f);
 }
 
 /* --- doctor ----------------------------------------------------------------------------------- */
+
+static bool is_of_host(const json_t *finding)
+{
+	const char *about = ctl_show_text_of(finding, "about");
+
+	return about && strcmp(about, "host") == 0;
+}
+
+size_t ctl_show_own_findings(const json_t *findings)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < json_array_size(findings); i++)
+		n += !is_of_host(json_array_get(findings, i));
+	return n;
+}
 
 /* Findings with the same kind and help are shown as one problem with several objects. */
 static bool is_same_problem(const json_t *a, const json_t *b)
@@ -116,10 +143,8 @@ static bool is_same_problem(const json_t *a, const json_t *b)
 
 static bool is_shown_before(const json_t *findings, size_t i)
 {
-	for (size_t k = 0; k < i; k++)
-		if (is_same_problem(json_array_get(findings, k), json_array_get(findings, i)))
-			return true;
-	return false;
+	return any_of(i, k,
+		      is_same_problem(json_array_get(findings, k), json_array_get(findings, i)));
 }
 
 static size_t count_same(const json_t *findings, size_t i)
@@ -131,7 +156,7 @@ static size_t count_same(const json_t *findings, size_t i)
 	return n;
 }
 
-/* "0000:03:00.4 (pod train/a-0): is being returned" */
+/* Prints "0000:03:00.4 (pod train/a-0): is being returned". */
 static void show_object(const json_t *finding, FILE *f)
 {
 	const char *pod = ctl_show_text_of(finding, "pod");
@@ -151,7 +176,7 @@ static void show_object(const json_t *finding, FILE *f)
 	fputc('\n', f);
 }
 
-/* A problem with all its objects. */
+/* Prints a problem with all its objects. */
 static void show_problem(const json_t *findings, size_t i, FILE *f)
 {
 	const json_t *first = json_array_get(findings, i);
@@ -172,17 +197,30 @@ static void show_problem(const json_t *findings, size_t i, FILE *f)
 	fputs("    ", f);
 	ctl_show_put_text(first, "help", f);
 	fputs(json_is_true(json_object_get(first, "fixable"))
-		      ? "\n    `rocectl doctor --fix` works on it.\n"
+		      ? "\n    `rocectl doctor --fix` retries or repairs this.\n"
 		      : "\n",
 	      f);
+}
+
+static void show_problems(const json_t *findings, bool of_host, FILE *f)
+{
+	for (size_t i = 0; i < json_array_size(findings); i++)
+		if (is_of_host(json_array_get(findings, i)) == of_host &&
+		    !is_shown_before(findings, i))
+			show_problem(findings, i, f);
 }
 
 void ctl_show_doctor(const json_t *document, const json_t *diagnosis, FILE *f)
 {
 	const json_t *findings = json_object_get(document, "findings");
+	size_t own = ctl_show_own_findings(findings);
+	bool some = json_array_size(json_object_get(document, "unchecked")) > 0;
+	json_t *what;
+	size_t k;
 
-	if (json_array_size(findings) == 0) {
-		fputs("nothing is wrong with rocelet itself", f);
+	if (own == 0) {
+		fprintf(f, "no problems found in rocelet itself%s",
+			some ? ", but some checks did not run" : "");
 		if (ctl_diagnosis_level(diagnosis) >= CTL_LEVEL_WARNING) {
 			fputs("; network: ", f);
 			ctl_show_worst(diagnosis, f);
@@ -190,9 +228,15 @@ void ctl_show_doctor(const json_t *document, const json_t *diagnosis, FILE *f)
 		}
 		fputc('\n', f);
 	}
-	for (size_t i = 0; i < json_array_size(findings); i++)
-		if (!is_shown_before(findings, i))
-			show_problem(findings, i, f);
+	show_problems(findings, false, f);
+	json_array_foreach (json_object_get(document, "unchecked"), k, what) {
+		fputs("not checked: ", f);
+		table_put(json_string_value(what), f);
+		fputc('\n', f);
+	}
+	if (own < json_array_size(findings))
+		fputs("\nthis host:\n", f);
+	show_problems(findings, true, f);
 }
 
 /* --- attach and detach ------------------------------------------------------------------------ */
@@ -213,5 +257,5 @@ void ctl_show_attached(const json_t *document, FILE *f)
 void ctl_show_detached(const json_t *document, FILE *f)
 {
 	ctl_show_put_text(document, "device", f);
-	fputs(" is back in the host, and clean\n", f);
+	fputs(" was returned to the host namespace and verified clean\n", f);
 }

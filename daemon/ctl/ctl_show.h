@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ctl_show.h - prints documents of the daemon that are not lists. Pure: JSON in, text out. A value
- * that is missing or of another type is shown as "-", a document that is NULL is not known. */
+ * that is missing or of another type is shown as "-", a document that is NULL is unknown. */
 #pragma once
 
 #include <jansson.h>
 #include <stdio.h>
 
-/* With the names, the PF and the verdicts of the device, as far as the documents of /api/v1/devices
- * and /api/v1/diagnosis are known. */
-void ctl_show_explain(const json_t *, const json_t *devices, const json_t *diagnosis, FILE *);
-/* Without findings it tells of verdicts, as far as /api/v1/diagnosis is known. */
+/* Prints the document of /api/v1/explain. Adds the names and the PF of the device if `devices`
+ * (/api/v1/devices) is given, and its verdicts if `ports` (/api/v1/ports of it) is given. */
+void ctl_show_explain(const json_t *, const json_t *devices, const json_t *ports, FILE *);
+/* Returns the number of findings about rocelet itself. A finding that does not name its group is
+ * about rocelet. */
+size_t ctl_show_own_findings(const json_t *findings);
+/* Prints the findings about rocelet itself, then those about the host. If there are none about
+ * rocelet, prints the number of verdicts, if `diagnosis` (/api/v1/diagnosis) is given. */
 void ctl_show_doctor(const json_t *, const json_t *diagnosis, FILE *);
 void ctl_show_attached(const json_t *, FILE *);
 void ctl_show_detached(const json_t *, FILE *);

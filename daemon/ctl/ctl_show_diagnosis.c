@@ -6,16 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cleanup.h"
 #include "ctl_age.h"
+#include "ctl_cut.h"
 #include "ctl_table.h"
+#include "ctl_words.h"
+#include "search.h"
+#include "verdict.h"
 
 /* At most this many ports are listed by name; the others are counted. */
-#define NAMED_MAX	     4
-#define EVIDENCE_NUMBER_SIZE 40
-/* Smaller ratios, such as those of bit errors, are no percentages. */
-#define SHARE_LEAST	     1e-6
-/* Shorter durations are seconds with decimals. */
-#define AGE_LEAST_S	     120
+#define NAMED_MAX   4
+/* A verdict that was seen less than this long ago counts as seen now. */
+#define LAST_SEEN_S 10
+/* Width of the column of pods in the list of ended verdicts. */
+#define ENDED_PODS  40
 
 static const char *ctl_show_diagnosis_text_of(const json_t *object, const char *key)
 {
@@ -60,47 +64,6 @@ static void ctl_show_diagnosis_put_line(const json_t *verdict, const char *befor
 	fputc('\n', f);
 }
 
-/* 24000 as "24,000", 0.00312345 as "0.003123" */
-static void ctl_evidence_number(double v, char ret[EVIDENCE_NUMBER_SIZE])
-{
-	char digits[EVIDENCE_NUMBER_SIZE];
-	size_t len, at = 0;
-
-	if (!(fabs(v) >= 1000 && fabs(v) < 1e15)) {
-		snprintf(ret, EVIDENCE_NUMBER_SIZE, "%.4g", v);
-		return;
-	}
-	len = (size_t)snprintf(digits, sizeof(digits), "%.0f", v);
-	for (size_t i = 0; i < len; i++) {
-		ret[at++] = digits[i];
-		if (digits[i] != '-' && i + 1 < len && (len - i - 1) % 3 == 0)
-			ret[at++] = ',';
-	}
-	ret[at] = '\0';
-}
-
-const char *ctl_evidence_text(double v, const char *unit, char ret[CTL_EVIDENCE_SIZE])
-{
-	bool is_share = strcmp(unit, "ratio") == 0 && !(fabs(v) > 0 && fabs(v) < SHARE_LEAST);
-	bool is_age = strcmp(unit, "s") == 0 && v >= AGE_LEAST_S;
-	char number[EVIDENCE_NUMBER_SIZE], age[AGE_TEXT_SIZE];
-
-	ctl_evidence_number(is_share ? v * 100 : v, number);
-	if (is_age)
-		ctl_age_text((int64_t)v, age);
-	if (is_age)
-		snprintf(ret, CTL_EVIDENCE_SIZE, "%s", age);
-	else if (is_share)
-		snprintf(ret, CTL_EVIDENCE_SIZE, "%s %%", number);
-	else if (strcmp(unit, "1/s") == 0)
-		snprintf(ret, CTL_EVIDENCE_SIZE, "%s/s", number);
-	else if (strcmp(unit, "ratio") == 0)
-		snprintf(ret, CTL_EVIDENCE_SIZE, "%s", number);
-	else
-		snprintf(ret, CTL_EVIDENCE_SIZE, "%s%s%.30s", number, *unit ? " " : "", unit);
-	return ret;
-}
-
 static void ctl_show_diagnosis_put_evidence(const json_t *verdict, FILE *f)
 {
 	json_t *e;
@@ -110,18 +73,21 @@ static void ctl_show_diagnosis_put_evidence(const json_t *verdict, FILE *f)
 		const json_t *value = json_object_get(e, "value"), *limit;
 		const char *unit = ctl_show_diagnosis_text_of(e, "unit") ?: "";
 		const char *word = ctl_show_diagnosis_text_of(e, "word");
-		char text[CTL_EVIDENCE_SIZE];
+		char text[EVIDENCE_TEXT_SIZE];
 
-		if (!json_is_number(value))
+		limit = json_object_get(e, "threshold");
+		if (!json_is_number(value) && !json_is_number(limit))
 			continue;
 		fputs("    ", f);
 		ctl_put_text(e, "name", f);
 		fputs(" = ", f);
-		table_put(word ?: ctl_evidence_text(json_number_value(value), unit, text), f);
-		limit = json_object_get(e, "threshold");
+		table_put(!json_is_number(value)
+				  ? "not readable, check it before you follow the advice"
+				  : word ?: evidence_value_text(json_number_value(value), unit, text),
+			  f);
 		if (json_is_number(limit)) {
 			fputs(" (limit ", f);
-			table_put(ctl_evidence_text(json_number_value(limit), unit, text), f);
+			table_put(evidence_value_text(json_number_value(limit), unit, text), f);
 			fputc(')', f);
 		}
 		fputc('\n', f);
@@ -139,7 +105,7 @@ static void put_first_moved(const json_t *verdict, FILE *f)
 	      f);
 }
 
-/* Whether the verdict's pods are its cause, if it says so. */
+/* The label of the verdict's pods: whether they caused it, or "pod" if that is unknown. */
 static const char *ctl_show_diagnosis_role(const json_t *verdict)
 {
 	const char *role = ctl_show_diagnosis_text_of(verdict, "role");
@@ -169,6 +135,33 @@ static void ctl_show_diagnosis_put_pods(const json_t *verdict, FILE *f)
 		fputc('\n', f);
 }
 
+void ctl_pods_text(const json_t *verdict, size_t width, char *ret, size_t size)
+{
+	const json_t *pods = json_object_get(verdict, "pods");
+	json_int_t all = ctl_show_diagnosis_number_of(verdict, "podCount");
+	size_t len = 0, n = 0, i;
+	json_t *pod;
+
+	ret[0] = '\0';
+	json_array_foreach ((json_t *)pods, i, pod) {
+		char name[384];
+
+		snprintf(name, sizeof(name), "%s/%s",
+			 ctl_show_diagnosis_text_of(pod, "namespace") ?: "-",
+			 ctl_show_diagnosis_text_of(pod, "name") ?: "-");
+		if (n == 0)
+			ctl_cut_pod(name, sizeof(name), width - sizeof(" and 99 more"), true);
+		if (n > 0 && len + strlen(name) + sizeof(",  and 99 more") > width)
+			break;
+		len += (size_t)snprintf(ret + len, size - len, "%s%s", n ? ", " : "", name);
+		n++;
+	}
+	all = all > (json_int_t)json_array_size(pods) ? all : (json_int_t)json_array_size(pods);
+	if (n > 0 && all > (json_int_t)n)
+		snprintf(ret + len, size - len, " and %" JSON_INTEGER_FORMAT " more",
+			 all - (json_int_t)n);
+}
+
 static void ctl_show_diagnosis_put_symptoms(const json_t *verdict, FILE *f)
 {
 	json_t *symptom;
@@ -184,20 +177,89 @@ static void ctl_show_diagnosis_put_symptoms(const json_t *verdict, FILE *f)
 		fputc('\n', f);
 }
 
+/* Seconds between a time of the verdict and the document's; -1 = unknown. */
+static int64_t seconds_since(const json_t *verdict, const char *key, const json_t *document)
+{
+	int64_t then = ctl_age_parse(ctl_show_diagnosis_text_of(verdict, key));
+	int64_t now = ctl_age_parse(ctl_show_diagnosis_text_of(document, "time"));
+
+	return then >= 0 && now >= then ? now - then : -1;
+}
+
 void ctl_show_since(const json_t *verdict, const json_t *document, FILE *f)
 {
 	const char *onset = ctl_show_diagnosis_text_of(verdict, "onset");
-	int64_t then = ctl_age_parse(onset);
-	int64_t now = ctl_age_parse(ctl_show_diagnosis_text_of(document, "time"));
+	bool before = json_is_true(json_object_get(verdict, "beforeStart"));
+	int64_t since = seconds_since(verdict, "onset", document),
+		last = seconds_since(verdict, "lastSeen", document);
 	char age[AGE_TEXT_SIZE];
 
-	if (then < 0)
+	if (ctl_age_parse(onset) < 0)
 		return;
-	fprintf(f, ", since %.19sZ", onset);
-	if (now >= then) {
-		ctl_age_text(now - then, age);
+	fprintf(f, before ? ", since before rocelet's start at %.19sZ" : ", since %.19sZ", onset);
+	if (since >= 0) {
+		age_text(since, age);
 		fprintf(f, " (%s)", age);
 	}
+	if (last >= LAST_SEEN_S) {
+		age_text(last, age);
+		fprintf(f, ", last seen %s ago", age);
+	}
+}
+
+void ctl_show_trouble_since(const json_t *trouble, const json_t *document, FILE *f)
+{
+	const char *onset = ctl_show_diagnosis_text_of(trouble, "since");
+	int64_t since = seconds_since(trouble, "since", document);
+	char age[AGE_TEXT_SIZE];
+
+	if (ctl_age_parse(onset) < 0)
+		return;
+	fprintf(f, ", since %.19sZ%s", onset,
+		json_is_true(json_object_get(trouble, "orEarlier")) ? " or earlier" : "");
+	if (since >= 0) {
+		age_text(since, age);
+		fprintf(f, " (%s)", age);
+	}
+}
+
+/* Prints " (mlx5_4, ens1f0v1)". */
+static void put_names(const json_t *t, FILE *f)
+{
+	static const char *const keys[] = {"rdma", "netdev"};
+	const char *before = " (";
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		if (!ctl_show_diagnosis_text_of(t, keys[i]))
+			continue;
+		fputs(before, f);
+		ctl_put_text(t, keys[i], f);
+		before = ", ";
+	}
+	fputs(before[0] == ',' ? ")" : "", f);
+}
+
+/* Prints an entry of "troubles": a problem of a pod's device without a verdict. */
+static void put_trouble(const json_t *t, const json_t *document, FILE *f)
+{
+	ctl_put_text(t, "severity", f);
+	fputs(": ", f);
+	ctl_put_text(t, "device", f);
+	put_names(t, f);
+	fputs(": ", f);
+	ctl_put_text(t, "word", f);
+	ctl_show_trouble_since(t, document, f);
+	fputc('\n', f);
+	ctl_show_diagnosis_put_line(t, "", "what", f);
+	if (ctl_show_diagnosis_text_of(t, "pod")) {
+		fputs("    affected: ", f);
+		ctl_put_text(t, "namespace", f);
+		fputc('/', f);
+		ctl_put_text(t, "pod", f);
+		fputc('\n', f);
+	}
+	ctl_show_diagnosis_put_line(t, "advice: ", "help", f);
+	fputc('\n', f);
 }
 
 static void put_verdict(const json_t *v, const json_t *document, FILE *f)
@@ -223,7 +285,9 @@ static void put_verdict(const json_t *v, const json_t *document, FILE *f)
 	ctl_show_diagnosis_put_symptoms(v, f);
 	ctl_show_diagnosis_put_line(v, "advice: ", "advice", f);
 	ctl_show_diagnosis_put_line(v, "unless: ", "disproof", f);
-	ctl_show_diagnosis_put_line(v, "runbook: ", "runbook", f);
+	fputs("    more: rocectl explain ", f);
+	ctl_put_text(v, "cause", f);
+	fputc('\n', f);
 	fputc('\n', f);
 }
 
@@ -247,7 +311,7 @@ static size_t count_watched_as(const json_t *ports, const char *watch)
 	return n;
 }
 
-static void say_no_verdict(const json_t *document, FILE *f)
+static void put_no_verdict(const json_t *document, FILE *f)
 {
 	const json_t *ports = json_object_get(document, "ports");
 	size_t judged = count_watched_as(ports, "judged");
@@ -258,15 +322,17 @@ static void say_no_verdict(const json_t *document, FILE *f)
 		fputs("no verdict yet\n", f);
 	else if (judged == 0)
 		return;
-	else if (ctl_diagnosis_level(document) > 0)
-		fprintf(f, "no verdict on %zu port%s, but the link of a pod's port is down\n",
-			judged, judged == 1 ? "" : "s");
+	else if (json_array_size(json_object_get(document, "troubles")) > 0)
+		fprintf(f, "no verdict on %zu port%s\n", judged, judged == 1 ? "" : "s");
 	else
-		fprintf(f, "nothing is wrong with %zu port%s\n", judged, judged == 1 ? "" : "s");
+		fprintf(f, "no problems %s %zu port%s\n",
+			ctl_diagnosis_undecided(document) ? "found on" : "on", judged,
+			judged == 1 ? "" : "s");
 }
 
-/* "warming, no verdict yet: mlx5_0/1, mlx5_1/1 and 12 more". */
-static void list_watched_as(const json_t *ports, const char *watch, const char *says, FILE *f)
+/* Prints "BEFORE mlx5_0/1, mlx5_1/1 and 12 more", the ports with this watch; nothing if there are
+ * none. */
+static void list_watched_as(const json_t *ports, const char *watch, const char *before, FILE *f)
 {
 	size_t i, all = count_watched_as(ports, watch), n = 0;
 	json_t *port;
@@ -274,7 +340,7 @@ static void list_watched_as(const json_t *ports, const char *watch, const char *
 	json_array_foreach ((json_t *)ports, i, port) {
 		if (!is_watched_as(port, watch) || n == NAMED_MAX)
 			continue;
-		fputs(n++ ? ", " : says, f);
+		fputs(n++ ? ", " : before, f);
 		ctl_put_port(port, f);
 	}
 	if (all > n)
@@ -290,11 +356,11 @@ static void list_clear(const json_t *document, FILE *f)
 
 	json_array_foreach (json_object_get(document, "notTheNetwork"), i, port) {
 		ctl_put_port(port, f);
-		fputs(": the network is not what is slow: much moves, and nothing is wrong\n", f);
+		fputs(": the network is not the bottleneck: high traffic and no problems\n", f);
 	}
 }
 
-/* --- undecided -------------------------------------------------------------------------------- */
+/* --- undecided causes ------------------------------------------------------------------------- */
 
 static bool ctl_is_same(const json_t *a, const json_t *b, const char *key)
 {
@@ -333,36 +399,50 @@ static void ctl_show_diagnosis_add_ports(struct table *t, const json_t *undecide
 	free(text);
 }
 
-static size_t count_undecided_causes(const json_t *undecided)
+/* True if the i-th entry is the first of its cause. */
+static bool is_first_of_cause(const json_t *undecided, size_t i)
 {
+	for (size_t k = 0; k < i; k++)
+		if (ctl_is_same(json_array_get(undecided, k), json_array_get(undecided, i),
+				"cause"))
+			return false;
+	return true;
+}
+
+size_t ctl_diagnosis_undecided(const json_t *document)
+{
+	const json_t *undecided = json_object_get(document, "undecided");
 	size_t n = 0;
 
-	for (size_t i = 0; i < json_array_size(undecided); i++) {
-		size_t k = 0;
-
-		while (k < i && !ctl_is_same(json_array_get(undecided, k),
-					     json_array_get(undecided, i), "cause"))
-			k++;
-		n += k == i;
-	}
+	for (size_t i = 0; i < json_array_size(undecided); i++)
+		n += is_first_of_cause(undecided, i);
 	return n;
 }
 
+/* "15 causes cannot be judged: incast, ... and 11 more (why: rocectl diagnose --undecided)" */
 static void count_undecided(const json_t *document, FILE *f)
 {
-	size_t n = count_undecided_causes(json_object_get(document, "undecided"));
+	const json_t *undecided = json_object_get(document, "undecided");
+	size_t n = ctl_diagnosis_undecided(document), named = 0;
 
-	if (n > 0)
-		fprintf(f, "%zu cause%s cannot be decided here: rocectl diagnose --undecided\n", n,
-			n == 1 ? "" : "s");
+	if (n == 0)
+		return;
+	fprintf(f, "%zu cause%s cannot be judged: ", n, n == 1 ? "" : "s");
+	for (size_t i = 0; i < json_array_size(undecided) && named < NAMED_MAX; i++) {
+		if (!is_first_of_cause(undecided, i))
+			continue;
+		fputs(named++ ? ", " : "", f);
+		ctl_put_text(json_array_get(undecided, i), "cause", f);
+	}
+	if (n > named)
+		fprintf(f, " and %zu more", n - named);
+	fputs(" (why: rocectl diagnose --undecided)\n", f);
 }
 
-static bool ctl_is_told(const json_t *undecided, size_t i)
+static bool ctl_repeats_reason(const json_t *undecided, size_t i)
 {
-	for (size_t k = 0; k < i; k++)
-		if (is_same_reason(json_array_get(undecided, k), json_array_get(undecided, i)))
-			return true;
-	return false;
+	return any_of(i, k,
+		      is_same_reason(json_array_get(undecided, k), json_array_get(undecided, i)));
 }
 
 static void list_undecided(const json_t *document, FILE *f)
@@ -373,7 +453,7 @@ static void list_undecided(const json_t *document, FILE *f)
 	size_t i;
 
 	json_array_foreach ((json_t *)undecided, i, u) {
-		if (ctl_is_told(undecided, i))
+		if (ctl_repeats_reason(undecided, i))
 			continue;
 		table_add(&t, ctl_show_diagnosis_text_of(u, "cause"));
 		table_add(&t, ctl_show_diagnosis_text_of(u, "why"));
@@ -388,9 +468,13 @@ static void list_undecided(const json_t *document, FILE *f)
 	table_done(&t);
 }
 
-/* --- the document ----------------------------------------------------------------------------- */
+/* --- levels ----------------------------------------------------------------------------------- */
 
-bool ctl_diagnosis_is_lost(const json_t *port)
+/* The lists of problems in the document. A fault is in exactly one of them, so their sizes can be
+ * added. */
+static const char *const problem_lists[] = {"verdicts", "troubles"};
+
+bool ctl_diagnosis_is_pod_port_down(const json_t *port)
 {
 	return is_watched_as(port, "down") && json_is_true(json_object_get(port, "held"));
 }
@@ -398,51 +482,186 @@ bool ctl_diagnosis_is_lost(const json_t *port)
 int ctl_diagnosis_level(const json_t *document)
 {
 	json_int_t worst = 0;
-	json_t *verdict, *port;
+	json_t *item;
 	size_t i;
 
-	json_array_foreach (json_object_get(document, "verdicts"), i, verdict) {
-		json_int_t level = ctl_show_diagnosis_number_of(verdict, "level");
+	for (size_t k = 0; k < ARRAY_SIZE(problem_lists); k++)
+		json_array_foreach (json_object_get(document, problem_lists[k]), i, item) {
+			json_int_t level = ctl_show_diagnosis_number_of(item, "level");
 
-		worst = level > worst ? level : worst;
-	}
-	json_array_foreach (json_object_get(document, "ports"), i, port) {
-		if (ctl_diagnosis_is_lost(port) && worst < CTL_LEVEL_WARNING)
-			worst = CTL_LEVEL_WARNING;
-	}
+			worst = level > worst ? level : worst;
+		}
 	return (int)worst;
 }
 
-/* Adds "WORD N"; *before: what is before the next one. */
-static void put_number_of(size_t n, const char *word, const char **before, FILE *f)
+void ctl_problems_text(size_t critical, size_t warnings, char *ret, size_t size)
 {
-	if (n == 0)
-		return;
-	fprintf(f, "%s%zu %s", *before, n, word);
-	*before = ", ";
+	size_t n = critical + warnings, len;
+
+	snprintf(ret, size, n == 0 ? "no problems" : n == 1 ? "1 problem: " : "%zu problems: ", n);
+	len = strlen(ret);
+	if (critical)
+		snprintf(ret + len, size - len, "%zu critical%s", critical, warnings ? ", " : "");
+	len = strlen(ret);
+	if (warnings)
+		snprintf(ret + len, size - len, "%zu warning%s", warnings,
+			 warnings == 1 ? "" : "s");
 }
 
 bool ctl_show_worst(const json_t *document, FILE *f)
 {
-	static const char *const words[] = {"", "information", "warning", "critical"};
-	size_t verdicts[4] = {0}, lost = 0, i;
-	const char *before = "";
-	json_t *verdict, *port;
+	size_t n[4] = {0}, i;
+	json_t *problem;
+	char text[96];
 
-	json_array_foreach (json_object_get(document, "verdicts"), i, verdict) {
-		json_int_t level = ctl_show_diagnosis_number_of(verdict, "level");
+	for (size_t k = 0; k < ARRAY_SIZE(problem_lists); k++)
+		json_array_foreach (json_object_get(document, problem_lists[k]), i, problem) {
+			json_int_t level = ctl_show_diagnosis_number_of(problem, "level");
 
-		verdicts[level < 0 ? 0 : level > 3 ? 3 : level]++;
-	}
-	json_array_foreach (json_object_get(document, "ports"), i, port) {
-		lost += ctl_diagnosis_is_lost(port);
-	}
-	for (int level = 3; level > 0; level--)
-		put_number_of(verdicts[level], words[level], &before, f);
-	put_number_of(lost, lost == 1 ? "port of a pod is down" : "ports of pods are down", &before,
-		      f);
-	return *before != '\0';
+			n[level < 0 ? 0 : level > 3 ? 3 : level]++;
+		}
+	if (n[1] + n[2] + n[3] == 0)
+		return false;
+	ctl_problems_text(n[3], n[2], text, sizeof(text));
+	fputs(text, f);
+	if (n[1])
+		fprintf(f, "; %zu information", n[1]);
+	return true;
 }
+
+/* --- a cause ---------------------------------------------------------------------------------- */
+
+static void show_causes(const char *before, uint64_t causes, FILE *f)
+{
+	for (int c = 0; c < N_CAUSES; c++) {
+		if (!(causes & CAUSE_BIT(c)))
+			continue;
+		fprintf(f, "%s%s", before, cause_row((enum cause)c)->name);
+		before = ", ";
+	}
+	fputs(causes ? "\n" : "", f);
+}
+
+void ctl_show_cause(const struct cause_row *row, FILE *f)
+{
+	fprintf(f, "%s: %s\n", row->name, row->sentence);
+	fprintf(f, "    severity: at most %s\n", severity_name(row->severity));
+	fprintf(f, "    advice: %s\n    unless: %s\n", row->advice, row->disproof);
+	for (unsigned i = 0; i < row->n_needs; i++)
+		fprintf(f, "%s%s%s", i ? ", " : "    needs: ", series_name(row->needs[i]),
+			i + 1 == row->n_needs ? "\n" : "");
+	show_causes("    its symptoms: ", row->explains | row->explains_vfs, f);
+	fprintf(f, "    origin of the rule: %s\n", row->source);
+}
+
+void ctl_show_word(const struct ctl_word *word, FILE *f)
+{
+	fprintf(f,
+		"%s: %s\n    severity: %s\n    advice: %s\n    a trouble of the %s, no verdict\n",
+		word->word, word->sentence, word->severity, word->advice, word->kind);
+}
+
+/* --- ended verdicts --------------------------------------------------------------------------- */
+
+static void add_age(struct table *t, int64_t seconds)
+{
+	char age[AGE_TEXT_SIZE] = "";
+
+	if (seconds >= 0)
+		age_text(seconds, age);
+	table_add(t, age);
+}
+
+/* Adds the first evidence of the verdict at its worst, "0.05 %: sequence NAKs per packet". */
+static void add_main(struct table *t, const json_t *verdict)
+{
+	const json_t *e = json_array_get(json_object_get(verdict, "evidence"), 0);
+	const json_t *value = json_object_get(e, "value");
+	char number[EVIDENCE_TEXT_SIZE], text[EVIDENCE_TEXT_SIZE + EVIDENCE_NAME_SIZE + 4] = "";
+
+	if (json_is_number(value))
+		snprintf(text, sizeof(text), "%s: %s",
+			 ctl_show_diagnosis_text_of(e, "word")
+				 ?: evidence_value_text(json_number_value(value),
+							ctl_show_diagnosis_text_of(e, "unit") ?: "",
+							number),
+			 ctl_show_diagnosis_text_of(e, "name") ?: "-");
+	table_add(t, text);
+}
+
+/* How it ended: only "cleared" means that the fault is over. */
+static void add_end(struct table *t, const json_t *v)
+{
+	static const struct {
+		const char *as, *text;
+	} ends[] = {
+		{"gone", "port removed"},
+		{"unseen", "counters lost"},
+		{"explained", "absorbed by another cause"},
+	};
+	const char *as = ctl_show_diagnosis_text_of(v, "endedAs");
+	const char *by = ctl_show_diagnosis_text_of(v, "explainedBy");
+	char text[96];
+
+	for (size_t i = 0; as && i < ARRAY_SIZE(ends); i++)
+		if (strcmp(as, ends[i].as) == 0)
+			as = ends[i].text;
+	if (by) {
+		snprintf(text, sizeof(text), "absorbed by %.64s", by);
+		as = text;
+	}
+	table_add(t, as);
+}
+
+static void add_ended(struct table *t, const json_t *v, const json_t *document)
+{
+	int64_t onset = ctl_age_parse(ctl_show_diagnosis_text_of(v, "onset"));
+	int64_t ended = ctl_age_parse(ctl_show_diagnosis_text_of(v, "ended"));
+	char text[160];
+
+	add_age(t, seconds_since(v, "ended", document));
+	add_age(t, onset >= 0 && ended >= onset ? ended - onset : -1);
+	table_add(t, ctl_show_diagnosis_text_of(v, "severity"));
+	snprintf(text, sizeof(text), "%s/%" JSON_INTEGER_FORMAT,
+		 ctl_show_diagnosis_text_of(v, "device") ?: "-",
+		 ctl_show_diagnosis_number_of(v, "port"));
+	table_add(t, text);
+	table_add(t, ctl_show_diagnosis_text_of(v, "cause"));
+	add_end(t, v);
+	add_main(t, v);
+	ctl_pods_text(v, ENDED_PODS, text, sizeof(text));
+	table_add(t, text);
+}
+
+void ctl_count_ended(json_int_t n, FILE *f)
+{
+	if (n > 0)
+		fprintf(f,
+			"%" JSON_INTEGER_FORMAT
+			" verdict%s ended in the last hour: rocectl diagnose --ended\n",
+			n, n == 1 ? "" : "s");
+}
+
+void ctl_show_ended(const json_t *document, FILE *f)
+{
+	struct table t = {
+		.heads = {"ENDED", "LASTED", "SEVERITY", "PORT", "CAUSE", "AS", "AT WORST", "PODS"},
+		.n_columns = 8};
+	json_t *v;
+	size_t i;
+
+	json_array_foreach (json_object_get(document, "ended"), i, v) {
+		add_ended(&t, v, document);
+	}
+	if (t.failed)
+		fputs("out of memory\n", f);
+	else if (t.n_rows == 0)
+		fputs("no verdict ended in the last hour, or since rocelet's start\n", f);
+	table_print(&t, NULL, f);
+	table_done(&t);
+}
+
+/* --- the document ----------------------------------------------------------------------------- */
 
 void ctl_show_down(const json_t *ports, FILE *f)
 {
@@ -461,9 +680,13 @@ void ctl_show_diagnosis(const json_t *document, bool undecided, FILE *f)
 			if (ctl_show_diagnosis_number_of(verdict, "level") == level)
 				put_verdict(verdict, document, f);
 		}
+		json_array_foreach (json_object_get(document, "troubles"), i, verdict) {
+			if (ctl_show_diagnosis_number_of(verdict, "level") == level)
+				put_trouble(verdict, document, f);
+		}
 	}
-	if (json_array_size(verdicts) == 0)
-		say_no_verdict(document, f);
+	if (json_array_size(verdicts) == 0 && json_object_get(document, "ports"))
+		put_no_verdict(document, f);
 	list_clear(document, f);
 	list_watched_as(ports, "warming", "watched for too short a time to be called healthy: ", f);
 	ctl_show_down(ports, f);
@@ -472,4 +695,5 @@ void ctl_show_diagnosis(const json_t *document, bool undecided, FILE *f)
 		list_undecided(document, f);
 	else
 		count_undecided(document, f);
+	ctl_count_ended((json_int_t)json_array_size(json_object_get(document, "ended")), f);
 }

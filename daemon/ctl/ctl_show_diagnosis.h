@@ -7,22 +7,40 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Formats a value of evidence with its unit: "24,000 peers", "0.052 %", "403/s", "28m". */
-#define CTL_EVIDENCE_SIZE 80
-const char *ctl_evidence_text(double, const char *unit, char ret[CTL_EVIDENCE_SIZE]);
-/* Of causes that cannot be decided it prints only the number, unless undecided is true. Ports whose
- * link is down are named with "namespace" and "pod", if they have these. */
+/* Prints the document. undecided: lists all causes that cannot be decided, with the reasons; else
+ * only their number and the first names. Ports whose link is down are printed with their pods, if
+ * ctl_name_pods() has added these. */
 void ctl_show_diagnosis(const json_t *, bool undecided, FILE *);
-/* Prints ", since TIME (AGE)" of a verdict of the document. */
+/* Prints ", since TIME (AGE)" of a verdict of the document, and when it was last seen, if that is
+ * at least 10 s ago. */
 void ctl_show_since(const json_t *verdict, const json_t *document, FILE *);
-/* Prints "1 critical, 2 warning, 1 port of a pod is down". False: there is nothing of that. */
+/* Prints ", since TIME (AGE)" of a trouble. */
+void ctl_show_trouble_since(const json_t *trouble, const json_t *document, FILE *);
+/* Prints "3 problems: 1 critical, 2 warnings; 1 port of a pod is down". False: nothing was
+ * printed. Problems are open verdicts of warning or worse, one per port and cause. */
 bool ctl_show_worst(const json_t *, FILE *);
+/* "3 problems: 1 critical, 2 warnings"; "no problems" */
+void ctl_problems_text(size_t critical, size_t warnings, char *ret, size_t size);
+/* Number of different causes that cannot be decided on some port. */
+size_t ctl_diagnosis_undecided(const json_t *);
+/* "train/llm-0, train/llm-1 and 3 more": as many of a verdict's pods as fit into `width`
+ * characters, but at least one, cut if it must be. "" = none. */
+void ctl_pods_text(const json_t *verdict, size_t width, char *ret, size_t size);
+/* Prints the meaning of a cause, the advice, and the series that the cause needs. */
+struct cause_row;
+struct ctl_word;
+void ctl_show_cause(const struct cause_row *, FILE *);
+void ctl_show_word(const struct ctl_word *, FILE *);
+/* Prints "3 verdicts ended in the last hour: rocectl diagnose --ended"; nothing for 0. */
+void ctl_count_ended(json_int_t n, FILE *);
+/* Prints the verdicts that ended in the last hour, a line each, the newest first. */
+void ctl_show_ended(const json_t *, FILE *);
 /* Prints "the link is down: mlx5_0/1 (train/llm-0)"; nothing without ports. */
 void ctl_show_down(const json_t *ports, FILE *);
 #define CTL_LEVEL_WARNING 2
-/* True of an object of "ports" whose link is down while a pod holds it: it may have no verdict, but
- * the pod cannot use it. */
-bool ctl_diagnosis_is_lost(const json_t *port);
-/* The worst level: 0 none, 1 information, 2 warning, 3 critical. A port that is down while a pod
- * holds it also counts as a warning. */
+/* True for an object of "ports" whose link is down while a pod holds it. Such a port may have no
+ * verdict, but the pod cannot use it. */
+bool ctl_diagnosis_is_pod_port_down(const json_t *port);
+/* The worst level of the verdicts and of the other troubles of pods: 0 none, 1 information, 2
+ * warning, 3 critical. A port that is down while a pod holds it also counts as a warning. */
 int ctl_diagnosis_level(const json_t *);

@@ -6,12 +6,15 @@
 
 #include "ctl_age.h"
 #include "ctl_merge.h"
+#include "ctl_show.h"
 #include "ctl_show_diagnosis.h"
 #include "ctl_table.h"
 #include "listing.h"
 
 /* At most this many entries of each kind are listed; the others are counted. */
-#define TOLD_MAX 8
+#define LISTED_MAX 8
+/* Width of the column of a verdict's pods. */
+#define PODS_WIDTH 56
 
 static const json_t *ctl_show_member(const json_t *object, const char *key)
 {
@@ -47,17 +50,20 @@ static void ctl_show_put_pods(const json_t *document, FILE *f)
 	const json_t *n = ctl_show_member(document, "pods");
 
 	if (json_is_integer(n))
-		fprintf(f, "%" JSON_INTEGER_FORMAT " with devices; ", json_integer_value(n));
+		fprintf(f, "%" JSON_INTEGER_FORMAT " with devices", json_integer_value(n));
 	else
-		fputs("-; ", f);
-	fputs("interfaces: ", f);
+		fputc('-', f);
+	if (json_integer_value(ctl_show_member(document, "podsInTrouble")) > 0)
+		fprintf(f, ", %" JSON_INTEGER_FORMAT " in trouble (rocectl pods)",
+			json_integer_value(ctl_show_member(document, "podsInTrouble")));
+	fputs("; interfaces: ", f);
 	put_counts(ctl_show_member(document, "attachments"), "none", f);
 }
 
 static void put_more(size_t n, const char *where, FILE *f)
 {
-	if (n > TOLD_MAX)
-		fprintf(f, "and %zu more: %s\n", n - TOLD_MAX, where);
+	if (n > LISTED_MAX)
+		fprintf(f, "and %zu more: %s\n", n - LISTED_MAX, where);
 }
 
 static void put_remarks(const json_t *document, FILE *f)
@@ -108,29 +114,33 @@ static void put_resources(const json_t *document, bool colours, FILE *f)
 	put_table(&t, 1u << FREE_COLUMN, colours, f);
 }
 
-/* "train/llm-0,train/llm-1"; "caused by train/llm-1" */
+/* "train/llm-0, train/llm-1 and 3 more"; "caused by train/llm-1" */
 static void ctl_show_status_add_pods(struct table *t, const json_t *verdict)
 {
 	const char *role = json_string_value(ctl_show_member(verdict, "role"));
-	const char *before = role && strcmp(role, "cause") == 0 ? "caused by " : "";
-	char *text = NULL;
-	size_t len, i;
-	FILE *f = open_memstream(&text, &len);
-	json_t *pod;
+	bool cause = role && strcmp(role, "cause") == 0;
+	char pods[160], text[200];
 
-	json_array_foreach (ctl_show_member(verdict, "pods"), i, pod) {
-		if (f)
-			fprintf(f, "%s%s/%s", i ? "," : before,
-				json_string_value(ctl_show_member(pod, "namespace")) ?: "-",
-				json_string_value(ctl_show_member(pod, "name")) ?: "-");
-	}
-	if (f)
-		fclose(f);
+	ctl_pods_text(verdict, cause ? PODS_WIDTH - 10 : PODS_WIDTH, pods, sizeof(pods));
+	snprintf(text, sizeof(text), "%s%s", pods[0] && cause ? "caused by " : "", pods);
 	table_add(t, text);
-	free(text);
 }
 
-static void ctl_show_add_verdict(struct table *t, const json_t *verdict)
+/* "5m"; ">5m": since before the daemon's start */
+static void add_since(struct table *t, const json_t *verdict, int64_t now)
+{
+	int64_t onset = ctl_age_parse(json_string_value(ctl_show_member(verdict, "onset")));
+	bool before = json_is_true(ctl_show_member(verdict, "beforeStart"));
+	char age[AGE_TEXT_SIZE] = "", text[AGE_TEXT_SIZE + 2] = "";
+
+	if (onset >= 0 && now >= onset) {
+		age_text(now - onset, age);
+		snprintf(text, sizeof(text), "%s%s", before ? ">" : "", age);
+	}
+	table_add(t, text);
+}
+
+static void ctl_show_add_verdict(struct table *t, const json_t *verdict, int64_t now)
 {
 	char port[160];
 
@@ -138,27 +148,37 @@ static void ctl_show_add_verdict(struct table *t, const json_t *verdict)
 		 json_string_value(ctl_show_member(verdict, "device")) ?: "-",
 		 json_integer_value(ctl_show_member(verdict, "port")));
 	table_add(t, json_string_value(ctl_show_member(verdict, "severity")));
+	add_since(t, verdict, now);
 	table_add(t, port);
 	add_path(t, verdict, "cause");
 	ctl_show_status_add_pods(t, verdict);
 	add_path(t, verdict, "sentence");
 }
 
-static void put_verdicts(const json_t *document, bool colours, FILE *f)
+/* Prints the table of verdicts; without `wide` it fits 120 columns. */
+static void put_verdicts(const json_t *document, bool wide, bool colours, FILE *f)
 {
-	struct table t = {.heads = {"SEVERITY", "PORT", "CAUSE", "PODS", "WHAT"}, .n_columns = 5};
+	enum { WHAT_COLUMN = 5 };
+	struct table t = {.heads = {"SEVERITY", "SINCE", "PORT", "CAUSE", "PODS", "WHAT"},
+			  .n_columns = 6};
+	const struct table_style style = {.colours = colours,
+					  .hidden = wide ? 0 : 1u << WHAT_COLUMN};
 	const json_t *verdicts = ctl_show_member(document, "verdicts");
+	int64_t now = ctl_age_parse(json_string_value(ctl_show_member(document, "time")));
 	json_t *verdict;
 	size_t i;
 
 	for (json_int_t level = 3; level > 0; level--) {
 		json_array_foreach ((json_t *)verdicts, i, verdict) {
 			if (json_integer_value(ctl_show_member(verdict, "level")) == level &&
-			    t.n_rows < TOLD_MAX)
-				ctl_show_add_verdict(&t, verdict);
+			    t.n_rows < LISTED_MAX)
+				ctl_show_add_verdict(&t, verdict, now);
 		}
 	}
-	put_table(&t, 0, colours, f);
+	if (t.n_rows > 0)
+		fputc('\n', f);
+	table_print(&t, &style, f);
+	table_done(&t);
 	put_more(json_array_size(verdicts), "rocectl diagnose", f);
 }
 
@@ -171,12 +191,19 @@ static void put_findings(const json_t *document, FILE *f)
 	if (json_array_size(findings) > 0)
 		fputc('\n', f);
 	json_array_foreach ((json_t *)findings, i, finding) {
-		if (i >= TOLD_MAX)
+		if (i >= LISTED_MAX)
 			break;
 		ctl_show_status_put_text(finding, "kind", f);
 		fputs(": ", f);
 		if (json_is_string(ctl_show_member(finding, "object"))) {
 			ctl_show_status_put_text(finding, "object", f);
+			if (json_is_string(ctl_show_member(finding, "pod"))) {
+				fputs(" (pod ", f);
+				ctl_show_status_put_text(finding, "namespace", f);
+				fputc('/', f);
+				ctl_show_status_put_text(finding, "pod", f);
+				fputc(')', f);
+			}
 			fputs(": ", f);
 		}
 		ctl_show_status_put_text(finding, "what", f);
@@ -185,7 +212,7 @@ static void put_findings(const json_t *document, FILE *f)
 	put_more(json_array_size(findings), "rocectl doctor", f);
 }
 
-/* "node        node-17; rocelet 1.2.0, up 4d3h" */
+/* Prints "node        node-17; rocelet 1.2.0, up 4d3h". */
 static void ctl_show_put_identity(const json_t *document, FILE *f)
 {
 	const json_t *up = ctl_show_member(document, "upSeconds");
@@ -196,7 +223,7 @@ static void ctl_show_put_identity(const json_t *document, FILE *f)
 	fputs("; rocelet ", f);
 	ctl_show_status_put_text(document, "version", f);
 	if (json_is_integer(up)) {
-		ctl_age_text(json_integer_value(up), age);
+		age_text(json_integer_value(up), age);
 		fprintf(f, ", up %s", age);
 	}
 	fputc('\n', f);
@@ -213,12 +240,13 @@ static size_t count_bad_resources(const json_t *document)
 	return n;
 }
 
-/* "rocelet     ready, no findings": the agent. */
+/* Prints the state of the agent: "rocelet     ready, no findings". */
 static void ctl_show_put_agent(const json_t *document, bool colours, FILE *f)
 {
 	bool ready = json_is_true(ctl_show_member(document, "ready"));
 	const json_t *findings = ctl_show_member(document, "findings");
-	size_t n = json_array_size(findings), bad = count_bad_resources(document);
+	size_t n = ctl_show_own_findings(findings), all = json_array_size(findings);
+	size_t bad = count_bad_resources(document);
 	bool good = ready && n == 0 && bad == 0 && json_is_array(findings);
 
 	fprintf(f, "rocelet     %s%s",
@@ -232,30 +260,36 @@ static void ctl_show_put_agent(const json_t *document, bool colours, FILE *f)
 		fputs("no findings", f);
 	else
 		fprintf(f, "%zu finding%s", n, n == 1 ? "" : "s");
+	if (all > n)
+		fprintf(f, ", %zu about this host", all - n);
 	if (bad > 0)
 		fprintf(f, ", %zu resource%s unhealthy or not registered", bad,
 			bad == 1 ? "" : "s");
 	fputs(colours ? "\033[m\n" : "\n", f);
 }
 
-/* "network     1 critical, 1 warning": the verdicts. */
+/* Prints the number of problems, verdicts and other troubles: "network     2 problems: 1 critical,
+ * 1 warning". */
 static void ctl_show_put_network(const json_t *document, bool colours, FILE *f)
 {
 	static const char *const shades[] = {"\033[32m", "\033[32m", "\033[33m", "\033[31m"};
-	json_t *told = json_pack("{sO* sO*}", "verdicts", ctl_show_member(document, "verdicts"),
-				 "ports", ctl_show_member(document, "podPortsDown"));
 	const json_t *judged = ctl_show_member(ctl_show_member(document, "ports"), "judged");
-	int level = ctl_diagnosis_level(told);
+	int level = ctl_diagnosis_level(document);
 	bool known = level > 0 || json_integer_value(judged) > 0;
+	size_t n = (size_t)json_integer_value(ctl_show_member(document, "undecidedCauses"));
 
 	fprintf(f, "network     %s", colours && known ? shades[level < 3 ? level : 3] : "");
-	if (!ctl_show_worst(told, f))
-		fputs(known ? "no verdicts" : "no verdict yet", f);
-	fputs(colours && known ? "\033[m\n" : "\n", f);
-	json_decref(told);
+	if (!ctl_show_worst(document, f) && !known)
+		fputs("no verdict yet", f);
+	else if (level == 0)
+		fputs(n > 0 ? "no problems found" : "no problems", f);
+	fputs(colours && known ? "\033[m" : "", f);
+	if (n > 0 && known)
+		fprintf(f, "; %zu cause%s cannot be judged", n, n == 1 ? "" : "s");
+	fputc('\n', f);
 }
 
-void ctl_show_status(const json_t *document, bool colours, FILE *f)
+void ctl_show_status(const json_t *document, bool wide, bool colours, FILE *f)
 {
 	ctl_show_put_identity(document, f);
 	ctl_show_put_agent(document, colours, f);
@@ -268,7 +302,8 @@ void ctl_show_status(const json_t *document, bool colours, FILE *f)
 	fputs("ports       ", f);
 	put_counts(ctl_show_member(document, "ports"), "none is watched", f);
 	put_resources(document, colours, f);
-	put_verdicts(document, colours, f);
+	put_verdicts(document, wide, colours, f);
 	ctl_show_down(ctl_show_member(document, "podPortsDown"), f);
 	put_findings(document, f);
+	ctl_count_ended(json_integer_value(ctl_show_member(document, "ended")), f);
 }

@@ -7,4 +7,4 @@
 #include <stdio.h>
 
 /* Prints the document of ctl_status(). */
-void ctl_show_status(const json_t *, bool colours, FILE *);
+void ctl_show_status(const json_t *, bool wide, bool colours, FILE *);

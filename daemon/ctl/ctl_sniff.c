@@ -21,7 +21,7 @@
 #include "json_text.h"
 #include "netns.h"
 #include "packet_socket.h"
-#include "sniff_target.h"
+#include "search.h"
 #include "verbs_sniffer.h"
 
 /* --- the pcap file that is written --------------------------------------------------------------
@@ -86,7 +86,7 @@ static uint64_t ctl_sniff_now_ms(void)
 
 /* --- the device and its namespace ------------------------------------------------------------- */
 
-static bool says(const json_t *object, const char *key, const char *want)
+static bool has_text(const json_t *object, const char *key, const char *want)
 {
 	const char *value = json_string_value(json_object_get(object, key));
 
@@ -99,19 +99,17 @@ static bool is_of_pod(const json_t *attachment, const char *pod)
 	char namespace[256];
 
 	if (!slash)
-		return says(attachment, "pod", pod);
+		return has_text(attachment, "pod", pod);
 	snprintf(namespace, sizeof(namespace), "%.*s", (int)(slash - pod), pod);
-	return says(attachment, "pod", slash + 1) && says(attachment, "namespace", namespace);
+	return has_text(attachment, "pod", slash + 1) &&
+	       has_text(attachment, "namespace", namespace);
 }
 
 static bool ctl_is_device(const json_t *attachment, const char *name)
 {
 	static const char *const keys[] = {"id", "function", "name", "rdma", "interface"};
 
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-		if (says(attachment, keys[i], name))
-			return true;
-	return false;
+	return any_of(ARRAY_SIZE(keys), i, has_text(attachment, keys[i], name));
 }
 
 static void ctl_copy_text(char *ret, size_t size, const json_t *object, const char *key)
@@ -128,18 +126,18 @@ static int find_attachment(struct sniffing *s, const json_t *document, struct er
 
 	json_array_foreach (json_object_get(document, "attachments"), i, a) {
 		if (!is_of_pod(a, s->args->pod) || !ctl_is_device(a, s->args->device) ||
-		    !says(a, "state", "in_pod"))
+		    !has_text(a, "state", "in_pod"))
 			continue;
 		ctl_copy_text(s->netns, sizeof(s->netns), a, "netns");
 		ctl_copy_text(s->target.netdev, sizeof(s->target.netdev), a, "interface");
 		ctl_copy_text(s->target.rdma, sizeof(s->target.rdma), a, "rdma");
 		return 0;
 	}
-	return err_set(e, -ENODEV, "%.60s is in no pod %.100s; see rocectl pods", s->args->device,
-		       s->args->pod);
+	return err_set(e, -ENODEV, "pod %.100s does not have %.60s; see rocectl pods", s->args->pod,
+		       s->args->device);
 }
 
-static int ask_for_pod(struct sniffing *s, struct err *e)
+static int find_in_pod(struct sniffing *s, struct err *e)
 {
 	struct client_answer answer = {0};
 	json_t *document;
@@ -155,7 +153,8 @@ static int ask_for_pod(struct sniffing *s, struct err *e)
 	return r;
 }
 
-/* A name that is not in sysfs may be an alternative name, or a device in another namespace. */
+/* Finds the device in sysfs. A name that is not there may be an alternative name of a netdev, or a
+ * netdev in another namespace. */
 static void find_target(struct sniffing *s, const struct hw *hw)
 {
 	const char *name = s->args->device;
@@ -189,7 +188,7 @@ static int target_locate(struct sniffing *s, struct err *e)
 	if (s->args->netns)
 		snprintf(s->netns, sizeof(s->netns), "%s", s->args->netns);
 	if (s->args->pod)
-		r = ask_for_pod(s, e);
+		r = find_in_pod(s, e);
 	else
 		find_target(s, &hw);
 	if (s->args->pod)
@@ -242,7 +241,8 @@ static bool on_packet(const struct sniffed *sniffed, void *arg)
 	       s->summary.bytes < (uint64_t)s->args->bytes;
 }
 
-/* Packets of hardware RoCE bypass the kernel, so only a sniffer flow can capture them. */
+/* Opens a sniffer flow, or else a packet socket. Packets of hardware RoCE bypass the kernel, so
+ * only a sniffer flow can capture them. */
 static int open_source(struct sniffing *s, struct err *e)
 {
 	const struct sniff_target *t = &s->target;
@@ -250,9 +250,9 @@ static int open_source(struct sniffing *s, struct err *e)
 	if (t->rdma[0] && !t->soft && verbs_sniffer_open(&s->flow, t->rdma, &s->no_flow) == 0)
 		return 0;
 	if (!t->netdev[0])
-		return s->no_flow.code
-			       ? err_set(e, s->no_flow.code, "%s", s->no_flow.msg)
-			       : err_set(e, -ENODEV, "%.60s: no such device here", s->args->device);
+		return s->no_flow.code ? err_set(e, s->no_flow.code, "%s", s->no_flow.msg)
+				       : err_set(e, -ENODEV, "%.60s: no such device on this node",
+						 s->args->device);
 	return packet_socket_open(&s->socket, t->netdev, e);
 }
 
@@ -278,7 +278,7 @@ static int close_written(struct sniffing *s, struct err *e)
 
 	if (!s->file || (fclose(s->file) == 0 && !failed))
 		return 0;
-	return err_set(e, -EIO, "%.120s: it could not be written whole", s->args->write);
+	return err_set(e, -EIO, "%.120s: could not be written completely", s->args->write);
 }
 
 static int take_packets(struct sniffing *s, struct err *e)
@@ -312,7 +312,8 @@ static int packets_sniff(struct sniffing *s, struct err *e)
 
 /* --- output ----------------------------------------------------------------------------------- */
 
-/* Only the socket counts packets that were dropped. */
+/* Describes the source of the packets. "dropped" is null for a sniffer flow, which does not count
+ * dropped packets. */
 static json_t *ctl_source_of(const struct sniffing *s)
 {
 	json_t *dropped = s->flow ? json_null()
@@ -334,7 +335,7 @@ static enum ctl_exit sniff_refuse(const struct err *e, FILE *err)
 	return e->code == -ENOTCONN ? CTL_NO_DAEMON : CTL_NO;
 }
 
-static enum ctl_exit sniff_and_tell(struct sniffing *s, FILE *out, FILE *err)
+static enum ctl_exit sniff_and_print(struct sniffing *s, FILE *out, FILE *err)
 {
 	struct err e = {0};
 	json_t *source;
@@ -346,7 +347,7 @@ static enum ctl_exit sniff_and_tell(struct sniffing *s, FILE *out, FILE *err)
 	else
 		close_written(s, NULL);
 	source = ctl_source_of(s);
-	return ctl_capture_tell(s->args, source, &s->summary, e.code ? e.msg : NULL, out, err);
+	return ctl_capture_print(s->args, source, &s->summary, e.code ? e.msg : NULL, out, err);
 }
 
 enum ctl_exit ctl_sniff(const struct ctl_args *a, FILE *out, FILE *err)
@@ -360,7 +361,7 @@ enum ctl_exit ctl_sniff(const struct ctl_args *a, FILE *out, FILE *err)
 	if (e.code || target_locate(&s, &e) < 0 || open_source(&s, &e) < 0)
 		exit_code = sniff_refuse(&e, err);
 	else
-		exit_code = sniff_and_tell(&s, out, err);
+		exit_code = sniff_and_print(&s, out, err);
 	verbs_sniffer_close(s.flow);
 	packet_socket_close(&s.socket);
 	summary_done(&s.summary);

@@ -9,5 +9,5 @@
 
 struct ctl_args;
 
-/* DIR/NODE.json is the suggestion of the node NODE. */
+/* Reads every DIR/NODE.json, the suggestion of the node NODE. */
 enum ctl_exit ctl_suggest_merge(const struct ctl_args *, FILE *out, FILE *err);

@@ -64,14 +64,32 @@ static bool table_is_unknown(const char *cell)
 	return strcmp(cell, "-") == 0;
 }
 
-/* Compares numbers with the same unit by value ("9us" < "12.3us"), names and addresses by
- * strverscmp(3) (mlx5_9 < mlx5_10). */
+/* The worst severity first, "critical (PF)", too; other words after them. */
+static size_t severity_rank(const char *cell)
+{
+	static const char *const words[] = {"critical", "warning", "info", "ok"};
+	size_t i = 0;
+
+	for (; i < ARRAY_SIZE(words); i++) {
+		size_t n = strlen(words[i]);
+
+		if (strncmp(cell, words[i], n) == 0 && (cell[n] == '\0' || cell[n] == ' '))
+			break;
+	}
+	return i;
+}
+
+/* Compares severities by rank, numbers with the same unit by value ("9us" < "12.3us"), names and
+ * addresses by strverscmp(3) (mlx5_9 < mlx5_10). */
 static int cells_compare(const char *a, const char *b)
 {
-	int64_t age_a = ctl_age_seconds(a), age_b = ctl_age_seconds(b);
+	int64_t age_a = age_seconds(a), age_b = age_seconds(b);
 	char *rest_a, *rest_b;
 	double x = strtod(a, &rest_a), y = strtod(b, &rest_b);
+	size_t rank_a = severity_rank(a), rank_b = severity_rank(b);
 
+	if (rank_a != rank_b)
+		return rank_a < rank_b ? -1 : 1;
 	if (age_a >= 0 && age_b >= 0)
 		return (age_a > age_b) - (age_a < age_b);
 	if (rest_a != a && rest_b != b && strcmp(rest_a, rest_b) == 0 && x != y)
@@ -148,7 +166,7 @@ static const char *colour_of(const char *cell)
 	return NULL;
 }
 
-/* zeros: 0 is a warning. */
+/* Prints a cell. zeros: the value 0 has the colour of a warning. */
 static void print_cell(const char *cell, bool colours, bool zeros, FILE *f)
 {
 	const char *colour = !colours			       ? NULL

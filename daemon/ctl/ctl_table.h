@@ -43,8 +43,8 @@ void table_add(struct table *, const char *text);
 /* Copies a heading; the table owns the copy. */
 const char *table_keep(struct table *, const char *head, size_t len);
 void table_drop_row(struct table *, size_t row);
-/* Sorts numbers and ages (ctl_age.h) by value, names with numbers in natural order, unknown cells
- * last. */
+/* Sorts numbers and ages (age_text.h) by value, severities from critical to ok, names with numbers
+ * in natural order, unknown cells last. */
 void table_sort(struct table *, size_t column, bool largest_first);
 /* Prints nothing for a table without rows. style may be NULL. */
 void table_print(const struct table *, const struct table_style *, FILE *);

@@ -19,9 +19,9 @@
 #include "listings.h"
 #include "top_screen.h"
 
-#define LOOK_MS	    1000
+#define TOP_POLL_MS 1000
 /* Timeout of a request, and so the maximum delay of a key. */
-#define ASK_MS	    2000
+#define REQUEST_MS  2000
 /* Maximum number of ports whose history is requested: more would delay the start. */
 #define PAST_MAX    64
 /* How often to request the daemon's version, which a restart may change. */
@@ -34,10 +34,10 @@
 /* The details of one port: verdicts with evidence, and queue pairs. */
 struct drill {
 	char device[80]; /* "" = the list of ports is shown */
-	char port[96];
-	bool has_verdict;
-	char *text;   /* owned */
-	size_t first; /* line on top */
+	char port[96], function[80];
+	bool has_verdict; /* or another trouble */
+	char *text;	  /* owned */
+	size_t first;	  /* line on top */
 };
 
 struct top {
@@ -61,8 +61,9 @@ static uint64_t ctl_top_now_ms(void)
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-/* NULL with the reason in e: -EPROTO if the reply has no document, else there was no reply. */
-static json_t *ctl_top_ask(const struct top *t, const char *path, struct err *e)
+/* Requests a document. NULL with the reason in e: -EPROTO if the reply has no document, else there
+ * was no reply. */
+static json_t *ctl_top_request(const struct top *t, const char *path, struct err *e)
 {
 	struct client_answer a = {0};
 	json_t *document = NULL;
@@ -77,30 +78,30 @@ static json_t *ctl_top_ask(const struct top *t, const char *path, struct err *e)
 	return document;
 }
 
-/* Older daemons lack the path; node and version stay unknown then. */
-static void look_at_identity(struct top *t)
+/* Requests the node's name and the daemon's version at intervals. Older daemons lack the path; then
+ * both stay unknown. */
+static void request_identity(struct top *t)
 {
 	uint64_t now = ctl_top_now_ms();
 	struct err e = {0};
-	json_t *index;
+	json_auto_t *index = NULL;
 
 	if (t->identity_ms && now - t->identity_ms < IDENTITY_MS)
 		return;
 	t->identity_ms = now;
-	index = ctl_top_ask(t, "/api/v1", &e);
+	index = ctl_top_request(t, "/api/v1", &e);
 	top_model_identity(&t->model, index, now);
-	json_decref(index);
 }
 
-static void ctl_look_at_ports(struct top *t, struct err *e)
+static void update_ports(struct top *t, struct err *e)
 {
 	json_t *ports, *diagnosis;
 
-	t->view.asked_ms = ctl_top_now_ms();
-	ports = ctl_top_ask(t, "/api/v1/ports", e);
+	t->view.requested_ms = ctl_top_now_ms();
+	ports = ctl_top_request(t, "/api/v1/ports", e);
 	if (ports)
-		t->view.answered_ms = t->view.asked_ms;
-	diagnosis = ports ? ctl_top_ask(t, "/api/v1/diagnosis", e) : NULL;
+		t->view.answered_ms = t->view.requested_ms;
+	diagnosis = ports ? ctl_top_request(t, "/api/v1/diagnosis", e) : NULL;
 	if (top_model_update(&t->model, ports, diagnosis) < 0)
 		err_set(e, -ENOMEM, "out of memory");
 	json_decref(ports);
@@ -109,12 +110,12 @@ static void ctl_look_at_ports(struct top *t, struct err *e)
 		t->diagnosis = diagnosis;
 	}
 	if (e->code == 0)
-		look_at_identity(t);
+		request_identity(t);
 }
 
-/* Skips ports without history. Stops if the daemon does not answer, because each further request
- * would time out, too. */
-static void look_at_past(struct top *t)
+/* Requests the history of each port. Skips ports without history. Stops if the daemon does not
+ * answer, because each further request would time out, too. */
+static void request_past(struct top *t)
 {
 	for (size_t i = 0; i < t->model.n_ports && i < PAST_MAX; i++) {
 		struct err e = {0};
@@ -122,7 +123,7 @@ static void look_at_past(struct top *t)
 		json_t *history;
 
 		snprintf(path, sizeof(path), "/api/v1/history?port=%s", t->model.ports[i].name);
-		history = ctl_top_ask(t, path, &e);
+		history = ctl_top_request(t, path, &e);
 		if (!history && e.code != -EPROTO)
 			return;
 		top_model_past(&t->model, history);
@@ -130,8 +131,23 @@ static void look_at_past(struct top *t)
 	}
 }
 
-/* A document with only the port's verdicts; new reference. */
-static json_t *verdicts_of_port(const json_t *diagnosis, const char *port)
+/* Troubles of the function other than verdicts; new reference. */
+static json_t *troubles_of(const json_t *diagnosis, const char *function)
+{
+	json_t *chosen = json_array(), *trouble;
+	size_t i;
+
+	json_array_foreach (json_object_get(diagnosis, "troubles"), i, trouble) {
+		const char *device = json_string_value(json_object_get(trouble, "device"));
+
+		if (device && strcmp(device, function) == 0)
+			json_array_append(chosen, trouble);
+	}
+	return chosen;
+}
+
+/* A document with only the port's verdicts and the troubles of its function; new reference. */
+static json_t *verdicts_of_port(const json_t *diagnosis, const char *port, const char *function)
 {
 	json_t *chosen = json_array(), *verdict;
 	size_t i;
@@ -145,19 +161,20 @@ static json_t *verdicts_of_port(const json_t *diagnosis, const char *port)
 		if (strcmp(name, port) == 0)
 			json_array_append(chosen, verdict);
 	}
-	return json_pack("{sO* so}", "time", json_object_get(diagnosis, "time"), "verdicts",
-			 chosen);
+	return json_pack("{sO* so so}", "time", json_object_get(diagnosis, "time"), "verdicts",
+			 chosen, "troubles", troubles_of(diagnosis, function));
 }
 
-/* The verdicts as `rocectl diagnose` prints them, wrapped. */
+/* Prints the verdicts as `rocectl diagnose` does, wrapped. */
 static void ctl_top_put_details(struct top *t, FILE *f)
 {
-	json_t *document = verdicts_of_port(t->diagnosis, t->drill.port);
+	json_auto_t *document = verdicts_of_port(t->diagnosis, t->drill.port, t->drill.function);
 	char *text = NULL;
 	size_t len;
 	FILE *lines = open_memstream(&text, &len);
 
-	t->drill.has_verdict = json_array_size(json_object_get(document, "verdicts")) > 0;
+	t->drill.has_verdict = json_array_size(json_object_get(document, "verdicts")) > 0 ||
+			       json_array_size(json_object_get(document, "troubles")) > 0;
 	if (lines && t->drill.has_verdict)
 		ctl_show_diagnosis(document, false, lines);
 	if (lines)
@@ -165,10 +182,9 @@ static void ctl_top_put_details(struct top *t, FILE *f)
 	if (text)
 		top_wrap(text, t->width, f);
 	free(text);
-	json_decref(document);
 }
 
-/* The verdicts, and the table of `rocectl qps`. Heap. */
+/* Returns the verdicts and the table of `rocectl qps` as a text; heap. */
 static char *details_text(struct top *t, const json_t *document)
 {
 	static const struct listing_choice choice = {.limit = -1};
@@ -184,21 +200,20 @@ static char *details_text(struct top *t, const json_t *document)
 	return text;
 }
 
-static void look_at_qps(struct top *t, struct err *e)
+static void update_details(struct top *t, struct err *e)
 {
 	const struct ctl_args args = {.device = t->drill.device, .limit = -1};
 	AUTO_FREE char *path = question_path(&args, "/api/v1/qps");
-	json_t *document = path ? ctl_top_ask(t, path, e) : NULL;
+	json_auto_t *document = path ? ctl_top_request(t, path, e) : NULL;
 
 	if (!document)
 		return;
 	free(t->drill.text);
 	t->drill.text = details_text(t, document);
-	json_decref(document);
 }
 
-/* "PATH: what went wrong" with the path last, where it may be cut. */
-static void say_problem(struct top *t, const char *msg)
+/* Moves the path of "PATH: message" to the end, where it may be cut. */
+static void top_show_problem(struct top *t, const char *msg)
 {
 	const char *path = t->ctl->args->socket;
 	size_t len = strlen(path);
@@ -210,20 +225,20 @@ static void say_problem(struct top *t, const char *msg)
 }
 
 /* Updates the ports even while details are shown; otherwise their history would have a gap. */
-static void ctl_look(struct top *t)
+static void ctl_top_update(struct top *t)
 {
 	struct err e = {0};
 
 	if (!t->view.frozen)
-		ctl_look_at_ports(t, &e);
+		update_ports(t, &e);
 	if (t->drill.device[0] && !e.code)
-		look_at_qps(t, &e);
-	say_problem(t, e.msg);
+		update_details(t, &e);
+	top_show_problem(t, e.msg);
 	for (char *c = t->view.problem; *c; c++)
 		*c = *c >= ' ' && *c <= '~' ? *c : '?';
 }
 
-/* --- queue pairs ------------------------------------------------------------------------------ */
+/* --- details of a port ------------------------------------------------------------------------ */
 
 static void drill_into(struct top *t)
 {
@@ -232,8 +247,9 @@ static void drill_into(struct top *t)
 	if (p) {
 		snprintf(t->drill.device, sizeof(t->drill.device), "%s", p->device);
 		snprintf(t->drill.port, sizeof(t->drill.port), "%s", p->name);
+		snprintf(t->drill.function, sizeof(t->drill.function), "%s", p->function);
 	}
-	ctl_look(t);
+	ctl_top_update(t);
 }
 
 static void drill_out(struct top *t)
@@ -325,7 +341,7 @@ static size_t draw(struct top *t)
 	return height;
 }
 
-/* False: quit. */
+/* Handles a key. False: quit. */
 static bool on_key(struct top *t, int key, size_t height)
 {
 	enum top_action action = TOP_STAYS;
@@ -341,7 +357,7 @@ static bool on_key(struct top *t, int key, size_t height)
 
 static void run_screen(struct top *t)
 {
-	uint64_t next = ctl_top_now_ms() + LOOK_MS;
+	uint64_t next = ctl_top_now_ms() + TOP_POLL_MS;
 	bool goes_on = true;
 
 	t->view.ascii = !top_screen_has_blocks();
@@ -353,16 +369,16 @@ static void run_screen(struct top *t)
 		if (key >= 0)
 			goes_on = on_key(t, key, height);
 		else
-			goes_on = !top_screen_has_gone();
+			goes_on = !top_screen_has_hung_up();
 		if (ctl_top_now_ms() < next)
 			continue;
 		if (!t->view.frozen)
-			ctl_look(t);
-		next = ctl_top_now_ms() + LOOK_MS;
+			ctl_top_update(t);
+		next = ctl_top_now_ms() + TOP_POLL_MS;
 	}
 }
 
-/* --- a text ----------------------------------------------------------------------------------- */
+/* --- without a terminal ----------------------------------------------------------------------- */
 
 static void put_plain(size_t row, const char *text, enum top_style style, void *out)
 {
@@ -386,15 +402,15 @@ enum ctl_exit ctl_top(const struct ctl *c)
 	struct top t = {.ctl = c, .wait_ms = ctl_args_wait_ms(c->args)};
 	struct err e = {0};
 
-	ctl_look_at_ports(&t, &e);
+	update_ports(&t, &e);
 	if (e.code) {
 		question_no_answer(c, &e);
 		json_decref(t.diagnosis);
 		top_model_done(&t.model);
 		return e.code == -EPROTO || e.code == -ENOMEM ? CTL_NO : CTL_NO_DAEMON;
 	}
-	t.wait_ms = ASK_MS;
-	look_at_past(&t);
+	t.wait_ms = REQUEST_MS;
+	request_past(&t);
 	if (c->args->top_sort)
 		top_sort_by(&t.view, c->args->top_sort);
 	if (is_terminal(c) && top_screen_open(ctl_wants_colours(c->out)) == 0) {

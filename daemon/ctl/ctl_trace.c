@@ -152,8 +152,8 @@ static json_int_t trace_track(struct ctl_trace *t, const json_t *port, const cha
 	return tid;
 }
 
-/* Writes a slice from the onset to the end, cut off at the first sample. Slices of a track must not
- * overlap, so each verdict has its own track. */
+/* Writes a slice from the onset to the end. It does not begin before the first sample. Slices of a
+ * track must not overlap, so each verdict has its own track. */
 static int trace_put_verdict(struct ctl_trace *t, const json_t *v, double from_t, double end)
 {
 	double onset = (double)json_integer_value(json_object_get(v, "onsetMs")) / 1000 - from_t;

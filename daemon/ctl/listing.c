@@ -15,7 +15,7 @@
 
 typedef void each_fn(const char *text, void *arg);
 
-static void tell_value(const json_t *value, each_fn *each, void *arg)
+static void listing_each_text(const json_t *value, each_fn *each, void *arg)
 {
 	char number[32];
 
@@ -45,7 +45,7 @@ static void listing_walk_path(const json_t *value, const char *path, size_t len,
 			listing_walk_path(item, path, len, each, arg);
 		}
 	} else if (len == 0) {
-		tell_value(value, each, arg);
+		listing_each_text(value, each, arg);
 	} else {
 		snprintf(key, sizeof(key), "%.*s", (int)n, path);
 		listing_walk_path(json_object_get(value, key), dot ? dot + 1 : path + len,
@@ -119,7 +119,7 @@ bool listing_has_pod(const json_t *value, const char *namespace_path, const char
 
 /* --- columns ---------------------------------------------------------------------------------- */
 
-/* Ignores case. -1: no such column. */
+/* Finds a column by its heading, ignoring case. -1: no such column. */
 static int find_column(const struct listing *l, const char *name, size_t len)
 {
 	for (size_t i = 0; i < l->n_columns; i++)
@@ -142,8 +142,8 @@ static int no_column(const struct listing *l, const char *name, size_t len, stru
 		heads[i] = l->columns[i].head;
 	near = suggest(upper, strlen(upper), heads, l->n_columns);
 	return err_set(e, -EINVAL,
-		       near ? "there is no column %s (did you mean %s?)"
-			    : "there is no column %s; -o wide shows them all",
+		       near ? "unknown column %s; did you mean %s?"
+			    : "unknown column %s; -o wide shows all columns",
 		       upper, near);
 }
 
@@ -208,7 +208,7 @@ static int check_columns(const struct listing *l, const char *columns, struct er
 		n++;
 	}
 	if (n == 0)
-		return err_set(e, -EINVAL, "--columns: which columns?");
+		return err_set(e, -EINVAL, "--columns: no column given");
 	return n > TABLE_COLUMNS_MAX || l->n_columns + 1 + n_paths > TABLE_COLUMNS_MAX
 		       ? err_set(e, -EINVAL, "--columns: too many")
 		       : 0;
@@ -234,7 +234,7 @@ int listing_check(const struct listing *l, const char *sort_by, const char *sele
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-/* An empty text is shown as "-". */
+/* True if the cell shows this text. An empty text is shown as "-". */
 static bool is_text(const char *cell, const char *text, size_t len)
 {
 	if (len == 0)
@@ -262,18 +262,34 @@ static bool listing_fits(const struct listing *l, const char *selector, const st
 	return true;
 }
 
-/* c->pod may be NAMESPACE/NAME. */
+/* "mlx5_0/1" selects rows of mlx5_0; among rows of ports, only port 1. */
+static bool listing_has_device(const struct listing *l, const json_t *row, const char *device)
+{
+	const json_t *port = json_object_get(row, "port");
+	const char *slash = strchr(device, '/');
+	char base[128];
+
+	if (listing_has(row, l->device, device))
+		return true;
+	if (!slash || (size_t)(slash - device) >= sizeof(base))
+		return false;
+	snprintf(base, sizeof(base), "%.*s", (int)(slash - device), device);
+	return listing_has(row, l->device, base) &&
+	       (!json_is_integer(port) || json_integer_value(port) == atoll(slash + 1));
+}
+
+/* True if the row matches --namespace, --device and --pod; c->pod may be NAMESPACE/NAME. */
 static bool listing_is_of(const struct listing *l, const struct listing_choice *c,
 			  const json_t *row)
 {
 	if (c->namespace && l->namespace && !listing_has(row, l->namespace, c->namespace))
 		return false;
-	if (c->device && l->device && !listing_has(row, l->device, c->device))
+	if (c->device && l->device && !listing_has_device(l, row, c->device))
 		return false;
 	return !c->pod || !l->pod || listing_has_pod(row, l->namespace, l->pod, c->pod);
 }
 
-/* Heap; NULL = unknown. */
+/* The age of the time at a path; heap. NULL = unknown. */
 static char *age_at(const json_t *row, const char *path, int64_t now_s)
 {
 	AUTO_FREE char *time = listing_text(row, path);
@@ -281,11 +297,11 @@ static char *age_at(const json_t *row, const char *path, int64_t now_s)
 	char *age = then >= 0 ? malloc(AGE_TEXT_SIZE) : NULL;
 
 	if (age)
-		ctl_age_text(now_s - then, age);
+		age_text(now_s - then, age);
 	return age;
 }
 
-/* Heap; NULL = unknown. path ends before end. */
+/* The text at a path that ends before `end`; heap. NULL = unknown. */
 static char *value_at(const json_t *row, const char *path, const char *end)
 {
 	char *copy = strndup(path, (size_t)(end - path));
@@ -295,7 +311,7 @@ static char *value_at(const json_t *row, const char *path, const char *end)
 	return value;
 }
 
-/* Adds what --columns selects by path. */
+/* Adds the columns that --columns selects by path. */
 static void add_paths(struct table *t, const struct listing *l, const char *columns,
 		      const json_t *row)
 {
@@ -312,7 +328,7 @@ static void add_paths(struct table *t, const struct listing *l, const char *colu
 	}
 }
 
-/* Adds the columns, after them the row's name, and then what --columns selects by path. */
+/* Adds the columns, then the row's name, then the columns that --columns selects by path. */
 static void listing_add_row(struct table *t, const struct listing *l,
 			    const struct listing_choice *c, const json_t *row)
 {
@@ -377,7 +393,7 @@ static size_t head_paths(struct table *t, const struct listing *l, const char *c
 	return n;
 }
 
-/* The caller frees the table. */
+/* Fills an empty table with the selected rows, sorted; the caller frees it with table_done(). */
 static void choose_rows(struct table *t, const struct listing *l, const struct listing_choice *c,
 			const json_t *document)
 {
@@ -402,12 +418,12 @@ static void choose_rows(struct table *t, const struct listing *l, const struct l
 		   sort_by[0] == '-');
 }
 
-/* --- rows shown before ------------------------------------------------------------------------ */
+/* --- rows that the previous call has shown ---------------------------------------------------- */
 
 struct listing_seen {
 	json_t *rows; /* rows of the previous call: an object with a key for each */
 	size_t widths[TABLE_COLUMNS_MAX];
-	bool has_looked, has_heads;
+	bool was_shown, has_heads;
 };
 
 struct listing_seen *listing_seen_new(void)
@@ -482,18 +498,23 @@ static void order_columns(struct table_style *style, const struct listing *l, co
 }
 
 /* Prints why there are no rows. */
-static void say_nothing(const struct listing *l, const struct listing_choice *c,
-			const json_t *document, FILE *err)
+static void listing_explain_empty(const struct listing *l, const struct listing_choice *c,
+				  const json_t *document, FILE *err)
 {
 	size_t n = json_array_size(objects_of(l, document));
 	bool chosen = c->namespace || c->pod || c->device || c->selector || c->limit == 0;
+	AUTO_FREE char *unknown = l->unknown ? l->unknown(document) : NULL;
 
-	if (n > 0)
+	if (n == 0 && unknown) {
+		table_put(unknown, err);
+		fputc('\n', err);
+	} else if (n > 0) {
 		fprintf(err, "no %s match (%zu on this node)\n", l->noun, n);
-	else if (chosen)
+	} else if (chosen) {
 		fprintf(err, "no %s match\n", l->noun);
-	else
+	} else {
 		fprintf(err, "%s\n", l->nothing);
+	}
 }
 
 static void listing_show_table(const struct listing *l, const struct listing_choice *c,
@@ -578,14 +599,13 @@ static int show_lines(const json_t *objects, FILE *f)
 static int show_document(const struct listing *l, const struct listing_choice *c,
 			 const struct table *t, const json_t *document, FILE *f)
 {
-	json_t *whole = listing_document_of(l, t, document);
+	json_auto_t *whole = listing_document_of(l, t, document);
 	int r = whole ? 0 : -ENOMEM;
 
 	if (whole && c->seen)
 		r = show_lines(objects_of(l, whole), f);
 	else if (whole)
 		r = ctl_document_put(whole, c->format, f);
-	json_decref(whole);
 	return r;
 }
 
@@ -607,10 +627,10 @@ int listing_show(const struct listing *l, const struct listing_choice *c, const 
 	else
 		listing_show_table(l, c, &t, document, f);
 	if (r == 0 && t.n_rows == 0 && !is_format(c, "json") && !is_format(c, "yaml") &&
-	    (!c->seen || !c->seen->has_looked))
-		say_nothing(l, c, document, err);
+	    (!c->seen || !c->seen->was_shown))
+		listing_explain_empty(l, c, document, err);
 	if (c->seen)
-		c->seen->has_looked = true;
+		c->seen->was_shown = true;
 	if (c->ret_empty)
 		*c->ret_empty = t.n_rows == 0;
 	table_done(&t);

@@ -20,7 +20,7 @@ struct listing_column {
 	char *(*make)(const json_t *row); /* heap; NULL = unknown */
 	const char *age;		  /* path of a time; the column shows its age */
 	bool wide;			  /* only shown by -o wide */
-	bool after_slash;		  /* a selector may leave out what is before the '/' */
+	bool after_slash;		  /* a selector may omit the part before the '/' */
 	bool zeros;			  /* 0 is a warning */
 };
 
@@ -28,15 +28,18 @@ struct listing {
 	const char *source;  /* document below /api/v1; NULL: made by ctl_merge.h */
 	const char *list;    /* member of the document that lists its objects */
 	const char *nothing; /* printed to stderr if the node has none */
-	const char *noun;    /* name of its objects, "ports" */
+	/* Returns the message to print instead of `nothing` if it is unknown whether the node has
+	 * any; heap. NULL: it is known. */
+	char *(*unknown)(const json_t *document);
+	const char *noun; /* name of its objects, "ports" */
 	const struct listing_column *columns;
 	size_t n_columns;
 	/* The rows of an object, a new array; NULL: the object is the row. */
 	json_t *(*rows_of)(const json_t *object);
 	/* Name of a row, usable as a command's argument or a flag's value; heap. NULL: none. */
 	char *(*name)(const json_t *row);
-	/* Paths that --namespace, --pod and --device are compared with; NULL: the daemon
-	 * selects. */
+	/* Paths that --namespace, --pod and --device are compared with; NULL: the daemon selects. A
+	 * device may also be given as a port, NAME/NUMBER. */
 	const char *namespace, *pod, *device;
 	bool newest_last;  /* a limit keeps the last rows */
 	const char *other; /* another list of the document, omitted from JSON; NULL = none */
@@ -53,7 +56,7 @@ struct listing_choice {
 	int64_t now_s; /* unix time, to compute ages */
 	long limit;    /* maximum number of rows; -1 = all */
 	bool no_headers, colours;
-	bool *ret_empty; /* set if there are no rows; NULL = not wanted */
+	bool *ret_empty; /* set to true if there are no rows, else to false; NULL = not needed */
 	/* NULL, or the state of repeated calls: then only new and changed rows are shown, headings
 	 * only once, and JSON as one line per object. */
 	struct listing_seen *seen;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "listings.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "cleanup.h"
@@ -61,6 +60,24 @@ static json_t *pod_rows(const json_t *pod)
 	return rows;
 }
 
+/* The severity of the worst trouble, "ok", or why it is unknown. */
+static char *listing_health(const json_t *object)
+{
+	const json_t *worst = json_array_get(json_object_get(object, "troubles"), 0);
+	const char *health = listing_text_of(object, "health"),
+		   *watch = listing_text_of(object, "watch");
+
+	if (health)
+		return text_make("%s%s", health,
+				 json_is_true(json_object_get(worst, "ofPf")) ? " (PF)" : "");
+	return watch ? strdup(watch) : NULL;
+}
+
+static char *pod_health(const json_t *row)
+{
+	return listing_health(json_object_get(row, "device"));
+}
+
 static char *pod_state(const json_t *row)
 {
 	const json_t *attachment = json_object_get(json_object_get(row, "device"), "attachment");
@@ -78,17 +95,29 @@ static char *pod_name(const json_t *row)
 			  name ? name : listing_text_of(row, "uid"));
 }
 
+/* Returns the message if the kubelet has not reported the allocations; NULL: it has. */
+static char *pods_unknown(const json_t *document)
+{
+	return json_is_null(json_object_get(document, "source"))
+		       ? strdup("unknown: the kubelet has not reported which container has which "
+				"device")
+		       : NULL;
+}
+
 static const struct listing_column pod_columns[] = {
 	{PODS(pod_name)},
 	{PATH("CONTAINER", "container")},
 	{PATH("RESOURCE", "device.resource")},
 	{PATH("DEVICE", "device.id")},
+	{PATH("RDMA", "device.rdma|device.attachment.rdma")},
 	{PATH("INTERFACE", "device.attachment.interface")},
 	{PATH("IPS", "device.attachment.ips")},
+	{MADE("HEALTH", pod_health)},
+	{PATH("CAUSES", "device.troubles.word")},
+	{AGES("FOR", "device.troubles.since")},
 	{MADE("STATE", pod_state)},
 	{AGES("AGE", "device.attachment.since")},
 	{WIDE("NAMESPACE", "namespace")},
-	{WIDE("RDMA", "device.attachment.rdma")},
 	{WIDE("MAC", "device.attachment.mac")},
 	{WIDE("VLAN", "device.attachment.vlan")},
 	{WIDE("MTU", "device.attachment.mtu")},
@@ -102,13 +131,14 @@ const struct listing listing_pods = {
 	.noun = "pods",
 	.list = "pods",
 	.nothing = "no container has a device",
+	.unknown = pods_unknown,
 	COLUMNS(pod_columns),
 	.rows_of = pod_rows,
 	.name = pod_name,
 	.namespace = "namespace",
 	.pod = "name|uid",
 	.device = "device.id|device.attachment.function|device.attachment.name|"
-		  "device.attachment.rdma|device.attachment.interface",
+		  "device.attachment.rdma|device.attachment.interface|device.rdma",
 };
 
 /* --- devices ---------------------------------------------------------------------------------- */
@@ -127,6 +157,46 @@ static char *device_pod(const json_t *row)
 	return pod ? with_slash(namespace, pod) : NULL;
 }
 
+/* The sentence without "in use by container main of pod train/job-7, ", because container and pod
+ * have columns of their own. */
+static char *why_without_pod(const char *why, const char *pod)
+{
+	static const char prefix[] = "in use by ";
+	const char *rest = strncmp(why, prefix, strlen(prefix)) == 0 ? strstr(why, pod) : NULL;
+
+	if (!rest || strncmp(rest + strlen(pod), ", ", 2) != 0)
+		return strdup(why);
+	rest += strlen(pod) + 2;
+	return text_make("%s%s", strncmp(rest, "as ", 3) == 0 ? "attached " : "", rest);
+}
+
+static char *device_why(const json_t *row)
+{
+	const char *why = listing_text_of(row, "why");
+	char *pod = why ? device_pod(row) : NULL;
+	char *ret = why ? why_without_pod(why, pod ? pod : "") : NULL;
+
+	free(pod);
+	return ret;
+}
+
+/* The reasons why the device is unhealthy, or "ok"; unknown for a device that only shared resources
+ * offer. */
+static char *device_health(const json_t *row)
+{
+	AUTO_FREE char *reasons = listing_text(row, "resources.reasons");
+	json_t *resource;
+	bool ok = false;
+	size_t i;
+
+	json_array_foreach (json_object_get(row, "resources"), i, resource) {
+		ok |= json_is_true(json_object_get(resource, "healthy"));
+	}
+	if (reasons && *reasons)
+		return strdup(reasons);
+	return ok ? strdup("ok") : NULL;
+}
+
 /* A netdev may have another name in its pod; show its name in the host. */
 static const struct listing_column device_columns[] = {
 	{PATH("DEVICE", "id")},
@@ -140,11 +210,13 @@ static const struct listing_column device_columns[] = {
 	{WIDE("STATE", "rdma.ports.state|netdevs.operstate")},
 	{WIDE("FIRMWARE", "rdma.firmware")},
 	{WIDE("RESOURCE", "resources.resource")},
+	{.head = "HEALTH", .make = device_health, .wide = true},
+	{AGES("UNHEALTHY", "resources.unhealthySince"), .wide = true},
 	{PODS(device_pod)},
 	{WIDE("NAMESPACE", "attachment.namespace|resources.holder.namespace")},
 	{WIDE("CONTAINER", "attachment.container|resources.holder.container")},
 	{AGES("AGE", "attachment.since"), .wide = true},
-	{PATH("WHY", "why")},
+	{MADE("WHY", device_why)},
 };
 
 const struct listing listing_devices = {
@@ -156,12 +228,13 @@ const struct listing listing_devices = {
 	.name = device_name,
 	.namespace = "attachment.namespace|resources.holder.namespace",
 	.pod = "attachment.pod|resources.holder.pod",
-	.device = "id|netdevs.name|netdevs.altnames|rdma.name|attachment.name|attachment.rdma",
+	.device = "id|netdevs.name|netdevs.altnames|rdma.name|rdma.nodeGuid|attachment.name|"
+		  "attachment.rdma",
 };
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-static char *listing_pod_of(const json_t *row)
+char *listing_pod_of(const json_t *row)
 {
 	const char *pod = listing_text_of(row, "pod"),
 		   *namespace = listing_text_of(row, "namespace");
@@ -181,7 +254,7 @@ const struct listing listing_events = {
 	.list = "events",
 	.nothing = "no events",
 	COLUMNS(event_columns),
-	.namespace = "namespace",
+	.namespace = "namespace|pods.namespace",
 	.newest_last = true,
 };
 
@@ -318,6 +391,18 @@ static const struct listing_column qp_columns[] = {
 	{MADE("RTT-P99", qp_rtt_p99)},
 };
 
+/* Returns the message if the queue pairs cannot be read, or have not been read yet; NULL: they
+ * have. */
+static char *qps_unknown(const json_t *document)
+{
+	const char *error = listing_text_of(document, "error");
+
+	if (!json_is_null(json_object_get(document, "source")))
+		return NULL;
+	return text_make("queue pairs cannot be read%s%s", error ? ": " : "",
+			 error ? error : ", or have not been read yet");
+}
+
 static void qp_notes(const json_t *document, size_t n, FILE *f)
 {
 	const char *error = listing_text_of(document, "error");
@@ -339,6 +424,7 @@ const struct listing listing_qps = {
 	.noun = "queue pairs",
 	.list = "qps",
 	.nothing = "no queue pairs",
+	.unknown = qps_unknown,
 	COLUMNS(qp_columns),
 	.name = qp_name,
 	.namespace = "namespace",
@@ -372,7 +458,7 @@ const struct listing listing_resources = {
 	.list = "resources",
 	.noun = "resources",
 	.other = "devices",
-	.nothing = "no resources are configured",
+	.nothing = "no resources are offered",
 	COLUMNS(resource_columns),
 	.name = resource_name,
 };
@@ -398,23 +484,43 @@ static char *port_rate(const json_t *row)
 	return text_make("%.3gG", (double)rate / 1e9);
 }
 
-/* The severity, or "ok", or why there is no verdict. */
-static char *port_verdict(const json_t *row)
+/* The lossless priorities, "3,4"; "none". */
+static char *port_pfc(const json_t *row)
 {
-	const char *severity = listing_text_of(row, "severity"),
-		   *watch = listing_text_of(row, "watch");
+	const json_t *pfc = json_object_get(row, "pfc");
 
-	if (severity || !watch)
-		return severity ? strdup(severity) : NULL;
-	return strdup(strcmp(watch, "judged") == 0 ? "ok" : watch);
+	if (json_is_array(pfc) && json_array_size(pfc) == 0)
+		return strdup("none");
+	return listing_text(row, "pfc");
+}
+
+static char *port_trust(const json_t *row)
+{
+	const json_t *trusted = json_object_get(row, "dscpTrusted");
+
+	return json_is_boolean(trusted) ? strdup(json_is_true(trusted) ? "dscp" : "pcp") : NULL;
 }
 
 static const struct listing_column port_columns[] = {
-	{MADE("PORT", port_name)},  {PATH("NETDEV", "netdev")}, {PATH("FUNCTION", "function")},
-	{PATH("KIND", "kind")},	    {PATH("STATE", "state")},	{MADE("RATE", port_rate)},
-	{PATH("MTU", "activeMtu")}, {PODS(listing_pod_of)},	{MADE("VERDICT", port_verdict)},
-	{PATH("CAUSES", "causes")}, {WIDE("DRIVER", "driver")}, {WIDE("LINK", "linkLayer")},
-	{WIDE("PARENT", "parent")}, {WIDE("VF", "vf")},		{WIDE("CONTAINER", "container")},
+	{MADE("PORT", port_name)},
+	{PATH("NETDEV", "netdev")},
+	{PATH("FUNCTION", "function")},
+	{PATH("KIND", "kind")},
+	{PATH("STATE", "state")},
+	{MADE("RATE", port_rate)},
+	{PATH("MTU", "activeMtu")},
+	{PODS(listing_pod_of)},
+	{MADE("HEALTH", listing_health)},
+	{PATH("CAUSES", "troubles.word")},
+	{AGES("FOR", "troubles.since")},
+	{WIDE("DRIVER", "driver")},
+	{WIDE("LINK", "linkLayer")},
+	{WIDE("PARENT", "parent")},
+	{WIDE("VF", "vf")},
+	{WIDE("CONTAINER", "container")},
+	{WIDE("NETDEV-MTU", "netdevMtu")},
+	{.head = "PFC", .make = port_pfc, .wide = true},
+	{.head = "TRUST", .make = port_trust, .wide = true},
 };
 
 const struct listing listing_ports = {
@@ -425,5 +531,5 @@ const struct listing listing_ports = {
 	.name = port_name,
 	.namespace = "namespace",
 	.pod = "pod",
-	.device = "device|netdev|function",
+	.device = "device|netdev|function|nodeGuid",
 };

@@ -124,6 +124,7 @@ char *question_path_with(const struct ctl_args *a, const char *path, const char 
 	fputs(path, f);
 	put_param(f, &before, "device", a->device);
 	put_param(f, &before, "pod", a->pod);
+	put_param(f, &before, "since", a->since);
 	put_param(f, &before, "limit", limit);
 	put_param(f, &before, "top", a->top);
 	fclose(f);

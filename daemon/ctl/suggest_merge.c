@@ -8,7 +8,7 @@
 
 #include "config_json.h"
 
-/* Names listed in a group's comment. */
+/* At most this many names of nodes are listed in a group's comment. */
 #define NAMED_MAX 8
 
 /* A copy without comments: they may differ between nodes with equal pools. */
@@ -51,7 +51,7 @@ static int merge_check(const struct merge *m, struct err *e)
 {
 	for (size_t i = 0; i < m->n; i++) {
 		if (!json_is_array(json_object_get(m->nodes[i].config, "pools")))
-			return err_set(e, -EINVAL, "%.200s: is no suggestion, it has no \"pools\"",
+			return err_set(e, -EINVAL, "%.200s: not a suggestion, it has no \"pools\"",
 				       m->nodes[i].node);
 		for (size_t j = 0; j < i; j++)
 			if (strcmp(m->nodes[i].node, m->nodes[j].node) == 0)
@@ -114,7 +114,7 @@ static json_t *merge_patterns(const struct merge *m, size_t g)
 	return list;
 }
 
-/* "3 nodes: a, b, c" */
+/* Returns the comment of a group, "3 nodes: a, b, c". */
 static json_t *merge_comment(const struct merge *m, size_t g)
 {
 	const struct merge_group *group = &m->groups[g];
@@ -171,10 +171,11 @@ static json_t *merge_print(const struct merge *m)
 						      "nodes", merge_patterns(m, g), "pools",
 						      json_object_get(config, "pools")));
 	}
-	return json_pack("{s:s, s:o}", CONFIG_COMMENT,
-			 "Merged from what each node suggests. Give the groups names of your own; "
-			 "\"products\" and \"devices\" of \"match\" also fit nodes to come.",
-			 "groups", list);
+	return json_pack(
+		"{s:s, s:o}", CONFIG_COMMENT,
+		"Merged from the suggestions of the nodes. Give the groups names of your own; "
+		"\"products\" and \"devices\" of \"match\" also match nodes that are added later.",
+		"groups", list);
 }
 
 json_t *suggest_merge(const struct node_suggestion *nodes, size_t n, struct err *e)

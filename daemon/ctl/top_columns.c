@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "ctl_cut.h"
 
 #define SPARK_MIN 10
 #define SPARK_MAX 60
@@ -46,7 +47,7 @@ void top_count_text(double n, char *ret, size_t size)
 		snprintf(ret, size, n > 0 && n < 9.95 ? "%.1f" : "%.0f", n);
 }
 
-/* The maximum over the seconds [from, end) ago; NAN: all unknown. */
+/* The maximum of the seconds [from, end), counted back from the newest; NAN: all unknown. */
 static double most_of(const struct top_port *p, size_t from, size_t end)
 {
 	double most = (double)NAN;
@@ -89,14 +90,14 @@ static const struct {
 } columns[N_COLUMNS] = {
 	[COL_PORT] = {"PORT", 10, 9, false, 0},
 	[COL_NETDEV] = {"NETDEV", 8, 8, false, 8},
-	[COL_LINK] = {"LINK", 5, 0, true, 7},
+	[COL_LINK] = {"LINK", 5, 0, true, 6},
 	[COL_RECEIVED] = {"RX b/s", 6, 0, true, 3},
 	[COL_SENT] = {"TX b/s", 6, 0, true, 3},
 	[COL_USE] = {"USE%", 4, 0, true, 4},
 	[COL_PAUSE] = {"PAUSE% RX/TX", 12, 0, true, 5},
 	[COL_PAUSED] = {"PAUSE%", 6, 0, true, 0},
 	[COL_CE] = {"CE%", 5, 0, true, 0},
-	[COL_CNP] = {"CNP/s", 6, 0, true, 6},
+	[COL_CNP] = {"CNP/s", 6, 0, true, 7},
 	[COL_LOSS] = {"LOSS/s", 6, 0, true, 0},
 	[COL_RETR] = {"RETR/s", 6, 0, true, 9},
 	[COL_VERDICT] = {"VERDICT", 15, 9, false, 0},
@@ -104,20 +105,28 @@ static const struct {
 	[COL_SPARK] = {"", SPARK_MIN, 0, false, 10},
 };
 
-/* The range of `needed`. Ports and verdicts keep their width until those above LAST_DROPPED are
- * gone. */
+/* Steps until the row fits: drop the columns with `needed` from FIRST_DROPPED down to
+ * LAST_YIELDING; cut verdicts and pods to their minimum; drop the columns down to LAST_DROPPED + 1;
+ * cut verdicts and ports to their narrow minimum; drop those of LAST_DROPPED. */
 #define FIRST_DROPPED 10
+#define LAST_YIELDING 7
 #define LAST_DROPPED  2
+/* Longer names of pods are cut to this width before any column is dropped. */
+#define POD_USEFUL    24
 
-static void top_columns_verdict_text(const struct top_port *p, char *ret, size_t size)
+/* Writes the cell of the verdict. If the data is old, a port without a verdict is "stale", not
+ * "ok". */
+static void top_columns_verdict_text(const struct top_view *v, const struct top_port *p, char *ret,
+				     size_t size)
 {
 	static const char *const levels[] = {"", "info", "warn", "crit"};
 
 	if (p->level > 0)
-		snprintf(ret, size, "%s: %s", levels[p->level < 3 ? p->level : 3], p->cause);
+		snprintf(ret, size, "%s%s: %s", levels[p->level < 3 ? p->level : 3],
+			 p->of_pf ? " PF" : "", p->cause);
 	else
 		snprintf(ret, size, "%s",
-			 strcmp(p->watch, "judged") == 0 ? "ok"
+			 strcmp(p->watch, "judged") == 0 ? v->old ? "stale" : "ok"
 			 : p->watch[0]			 ? p->watch
 							 : "-");
 }
@@ -138,25 +147,48 @@ static void paused_text(const struct top_port *p, char *ret, size_t size)
 	top_percent_text(isnan(sent) || received > sent ? received : sent, ret, size);
 }
 
+/* The pod that has the device, else the first one that its verdict concerns: "train/llm-0 +3".
+ * width 0: whole */
+static void pod_text(const struct top_view *v, const struct top_port *p, int width, char *ret,
+		     size_t size)
+{
+	const bool is_held = p->pod[0], is_more = !is_held && p->first_pod[0] && p->more_pods > 0;
+	const char *pod = is_held ? p->pod : p->level > 0 ? p->first_pod : "";
+	char more[24] = "";
+
+	if (is_more && pod[0])
+		snprintf(more, sizeof(more), " +%" JSON_INTEGER_FORMAT, p->more_pods);
+	snprintf(ret, size, "%s", pod[0] ? pod : "-");
+	if (width > (int)strlen(more))
+		ctl_cut_pod(ret, size, (size_t)width - strlen(more), v->ascii);
+	snprintf(ret + strlen(ret), size - strlen(ret), "%s", more);
+}
+
 static void cell_text(const struct top_view *v, const struct top_port *p, enum top_column column,
 		      int width, char *ret, size_t size)
 {
 	const char *text = column == COL_PORT ? p->name : column == COL_NETDEV ? p->netdev : p->pod;
+	const bool is_down = strcmp(p->state, "down") == 0 || strcmp(p->watch, "down") == 0;
 
 	switch (column) {
 	case COL_PORT:
 	case COL_NETDEV:
-	case COL_POD:
 		snprintf(ret, size, "%s", text[0] ? text : "-");
 		break;
+	case COL_POD:
+		pod_text(v, p, width, ret, size);
+		break;
 	case COL_LINK:
-		top_rate_text(p->line, ret, size);
+		if (is_down)
+			snprintf(ret, size, "down");
+		else
+			top_rate_text(p->line, ret, size);
 		break;
 	case COL_RECEIVED:
-		top_rate_text(p->now[TOP_RECEIVED], ret, size);
+		top_rate_text(p->wire[0], ret, size);
 		break;
 	case COL_SENT:
-		top_rate_text(p->now[TOP_SENT], ret, size);
+		top_rate_text(p->wire[1], ret, size);
 		break;
 	case COL_USE:
 		top_percent_text(top_use(p), ret, size);
@@ -180,7 +212,7 @@ static void cell_text(const struct top_view *v, const struct top_port *p, enum t
 		top_count_text(p->now[TOP_RETR], ret, size);
 		break;
 	case COL_VERDICT:
-		top_columns_verdict_text(p, ret, size);
+		top_columns_verdict_text(v, p, ret, size);
 		break;
 	case COL_SPARK:
 		spark_text(p, (size_t)width, v->ascii, ret, size);
@@ -199,7 +231,7 @@ static int whole_width(const struct top_layout *l)
 	return width;
 }
 
-/* "-", "-/-" */
+/* True for "-" and "-/-". */
 static bool top_columns_is_unknown(const char *cell)
 {
 	return cell[strspn(cell, "-/")] == '\0';
@@ -248,7 +280,7 @@ static void top_columns_shrink(struct top_layout *l, int i, int to)
 		l->widths[i] = to;
 }
 
-/* Drops the columns of this importance. PAUSE% takes the place of the wide one. */
+/* Drops the columns with this value of `needed`. PAUSE% replaces the wide column of pauses. */
 static void top_columns_drop(struct top_layout *l, const struct top_layout *natural,
 			     unsigned needed)
 {
@@ -259,7 +291,8 @@ static void top_columns_drop(struct top_layout *l, const struct top_layout *natu
 		l->widths[COL_PAUSED] = natural->widths[COL_PAUSED];
 }
 
-/* The verdict, then the port: to their minimum, and if that is too wide, to the narrow one. */
+/* Shrinks verdict and port to their minimum. If the row is still too wide, shrinks first the
+ * verdict and then the port to the narrow minimum. */
 static void shrink_names(struct top_layout *l, const struct top_layout *natural, size_t width)
 {
 	static const enum top_column names[] = {COL_VERDICT, COL_PORT};
@@ -273,8 +306,8 @@ static void shrink_names(struct top_layout *l, const struct top_layout *natural,
 			top_columns_shrink(l, names[i], columns[names[i]].narrow);
 }
 
-/* Shrinks columns with names to their minimum, then widens them up to their widest cell while there
- * is room. */
+/* Shrinks columns with names and drops columns until the row fits, then widens the names up to
+ * their widest cell while there is room. */
 static void fit_columns(struct top_layout *l, size_t width)
 {
 	static const enum top_column growing[] = {COL_VERDICT, COL_PORT, COL_POD, COL_NETDEV};
@@ -283,9 +316,13 @@ static void fit_columns(struct top_layout *l, size_t width)
 
 	l->widths[COL_PAUSED] = 0;
 	for (int i = 0; i < N_COLUMNS; i++)
-		if (columns[i].narrow)
-			top_columns_shrink(l, i, columns[i].width);
-	for (unsigned i = FIRST_DROPPED; i > LAST_DROPPED && whole_width(l) > (int)width; i--)
+		if (columns[i].narrow && i != COL_VERDICT)
+			top_columns_shrink(l, i, i == COL_POD ? POD_USEFUL : columns[i].width);
+	for (unsigned i = FIRST_DROPPED; i >= LAST_YIELDING && whole_width(l) > (int)width; i--)
+		top_columns_drop(l, &natural, i);
+	top_columns_shrink(l, COL_POD, columns[COL_POD].width);
+	top_columns_shrink(l, COL_VERDICT, columns[COL_VERDICT].width);
+	for (unsigned i = LAST_YIELDING; --i > LAST_DROPPED && whole_width(l) > (int)width;)
 		top_columns_drop(l, &natural, i);
 	shrink_names(l, &natural, width);
 	if (whole_width(l) > (int)width) {
@@ -320,18 +357,7 @@ void top_columns_fit(struct top_layout *l, const struct top_view *v, const struc
 
 void top_columns_cut(char *text, size_t size, size_t width, bool ascii)
 {
-	const char *mark = ascii ? "~" : "\u2026";
-	size_t len = strlen(text), before, after, n = strlen(mark);
-
-	if (len <= width || width == 0)
-		return;
-	before = width / 2;
-	after = width - 1 - before;
-	if (before + n + after + 1 > size)
-		return;
-	memmove(text + before + n, text + len - after, after + 1);
-	for (size_t i = 0; i < n; i++)
-		text[before + i] = mark[i];
+	ctl_cut_middle(text, size, width, width - 1 - width / 2, ascii);
 }
 
 /* Number of UTF-8 continuation bytes in a text. */
@@ -385,7 +411,7 @@ void top_columns_port(struct top_line *line, const struct top_layout *l, const s
 		if (!l->widths[i])
 			continue;
 		cell_text(v, p, (enum top_column)i, l->widths[i], text, sizeof(text));
-		if (columns[i].narrow)
+		if (i != COL_POD && columns[i].narrow)
 			top_columns_cut(text, sizeof(text), (size_t)l->widths[i], v->ascii);
 		top_columns_add_cell(line, l, text, l->widths[i], columns[i].right);
 	}

@@ -7,12 +7,16 @@
 #include <string.h>
 
 #include "array.h"
+#include "ctl_age.h"
 #include "ctl_show_diagnosis.h"
+#include "search.h"
 
 /* Silence is reported after this many sampling intervals, but not before SILENCE_MIN_MS, because
  * answers need time, too. */
 #define SILENCE_SAMPLES 3
 #define SILENCE_MIN_MS	3000
+/* Width of the text with a verdict's pods. */
+#define PODS_WIDTH	80
 
 /* --- values ----------------------------------------------------------------------------------- */
 
@@ -69,10 +73,7 @@ static void name_port(char *ret, size_t size, const json_t *object)
 
 static struct top_port *top_find_port(const struct top_model *m, const char *name)
 {
-	for (size_t i = 0; i < m->n_ports; i++)
-		if (strcmp(m->ports[i].name, name) == 0)
-			return &m->ports[i];
-	return NULL;
+	return find_first(m->ports, m->n_ports, i, strcmp(m->ports[i].name, name) == 0);
 }
 
 /* --- time ------------------------------------------------------------------------------------- */
@@ -145,7 +146,8 @@ void top_model_past(struct top_model *m, const json_t *history)
 
 	name_port(name, sizeof(name), history);
 	p = top_find_port(m, name);
-	if (!p)
+	/* The history of a PF lacks its VFs' bytes. */
+	if (!p || p->wire[0] > p->now[TOP_RECEIVED] || p->wire[1] > p->now[TOP_SENT])
 		return;
 	json_array_foreach (top_member(history, "atMs"), i, at) {
 		json_int_t at_ms = json_integer_value(at);
@@ -204,7 +206,7 @@ static enum top_contains top_contains_of(const json_t *include)
 	return json_is_true(include) ? TOP_CONTAINED : TOP_SEPARATE;
 }
 
-static void top_take_port(struct top_port *p, const json_t *port, json_int_t time_ms)
+static void top_take_port(struct top_port *p, const json_t *port)
 {
 	top_take_text(p->device, sizeof(p->device), port, "device");
 	top_take_text(p->netdev, sizeof(p->netdev), port, "netdev");
@@ -217,7 +219,46 @@ static void top_take_port(struct top_port *p, const json_t *port, json_int_t tim
 	p->line = top_number_of(port, "rateBitsPerSecond") / 8;
 	take_figures(p, top_member(port, "now"));
 	p->seen = true;
-	top_add_sample(p, time_ms, p->now[TOP_RECEIVED] + p->now[TOP_SENT]);
+}
+
+static double top_add(double sum, double value)
+{
+	if (isnan(value))
+		return sum;
+	return isnan(sum) ? value : sum + value;
+}
+
+/* Returns a PF's figure plus that of its VFs, unless the PF's includes it. If that is unknown,
+ * returns the larger of both and sets *ret_least. */
+static double top_with_vfs(const struct top_port *head, double own, double vfs, bool *ret_least)
+{
+	if (isnan(vfs) || head->vf_bytes == TOP_SEPARATE)
+		return top_add(own, vfs);
+	if (isnan(own) || head->vf_bytes == TOP_CONTAINED)
+		return isnan(own) ? vfs : own;
+	*ret_least |= own > 0 && vfs > 0;
+	return fmax(own, vfs);
+}
+
+/* What the link carries: a PF's bytes with those of its VFs. */
+static void add_wires(struct top_model *m, json_int_t time_ms)
+{
+	static const enum top_figure figures[TOP_WIRE] = {TOP_RECEIVED, TOP_SENT};
+
+	for (size_t i = 0; i < m->n_ports; i++) {
+		struct top_port *p = &m->ports[i];
+
+		for (size_t k = 0; k < TOP_WIRE; k++) {
+			double vfs = (double)NAN;
+			bool least = false;
+
+			for (size_t v = 0; p->function[0] && !p->parent[0] && v < m->n_ports; v++)
+				if (strcmp(m->ports[v].parent, p->function) == 0)
+					vfs = top_add(vfs, m->ports[v].now[figures[k]]);
+			p->wire[k] = top_with_vfs(p, p->now[figures[k]], vfs, &least);
+		}
+		top_add_sample(p, time_ms, p->wire[0] + p->wire[1]);
+	}
 }
 
 /* Finds or adds a port. NULL: out of memory. */
@@ -246,6 +287,32 @@ static void drop_unseen(struct top_model *m)
 	m->n_ports = n;
 }
 
+/* The time of a fault, in the clock of the samples; 0 = unknown. */
+static json_int_t top_onset_ms(const json_t *ports, const json_t *trouble)
+{
+	int64_t now = ctl_age_parse(json_string_value(top_member(ports, "time")));
+	int64_t since = ctl_age_parse(json_string_value(top_member(trouble, "since")));
+	json_int_t time_ms = json_integer_value(top_member(ports, "timeMs"));
+
+	if (since < 0 || now < since || time_ms <= (now - since) * 1000)
+		return 0;
+	return time_ms - (now - since) * 1000;
+}
+
+/* Copies the port's worst trouble, which is the first in the list. */
+static void take_trouble(struct top_port *p, const json_t *port, const json_t *ports)
+{
+	const json_t *t = json_array_get(top_member(port, "troubles"), 0);
+
+	p->level = (int)json_integer_value(top_member(t, "level"));
+	p->of_pf = json_is_true(top_member(t, "ofPf"));
+	p->before_start = json_is_true(top_member(t, "orEarlier"));
+	p->onset_ms = top_onset_ms(ports, t);
+	top_take_text(p->kind, sizeof(p->kind), t, "kind");
+	top_take_text(p->cause, sizeof(p->cause), t, "word");
+	top_take_text(p->sentence, sizeof(p->sentence), t, "what");
+}
+
 static int take_ports(struct top_model *m, const json_t *ports)
 {
 	json_int_t time_ms = json_integer_value(top_member(ports, "timeMs"));
@@ -262,34 +329,73 @@ static int take_ports(struct top_model *m, const json_t *ports)
 		p = get_port(m, name);
 		if (!p)
 			return -ENOMEM;
-		top_take_port(p, port, time_ms);
+		p->number = json_integer_value(top_member(port, "port"));
+		top_take_port(p, port);
+		take_trouble(p, port, ports);
 	}
 	drop_unseen(m);
+	add_wires(m, time_ms);
 	add_apart(m, m->time_ms, time_ms);
 	m->time_ms = time_ms;
 	top_take_text(m->time, sizeof(m->time), ports, "time");
 	return 0;
 }
 
-/* A port that is down while a pod holds it, and has no verdict that says so. */
-static void take_lost_ports(struct top_model *m, const json_t *diagnosis)
+/* True if the PF of the port has a problem, which explains that the port is down. */
+static bool has_pf_with_problem(const struct top_model *m, const struct top_port *p)
 {
-	json_t *port;
-	size_t i;
+	for (size_t i = 0; p->parent[0] && i < m->n_ports; i++)
+		if (strcmp(m->ports[i].function, p->parent) == 0 &&
+		    m->ports[i].level >= CTL_LEVEL_WARNING)
+			return true;
+	return false;
+}
 
-	json_array_foreach (top_member(diagnosis, "ports"), i, port) {
-		struct top_port *p;
-		char name[96];
+/* If the verdict is the port's worst trouble, copies its pods and its exact onset. */
+static void take_verdict(struct top_port *p, const json_t *verdict)
+{
+	const char *key = p->of_pf ? "function" : "device";
+	const json_t *first = json_array_get(top_member(verdict, "pods"), 0);
+	const char *cause = json_string_value(top_member(verdict, "cause"));
+	const char *of = json_string_value(top_member(verdict, key));
+	char pods[sizeof(p->pods)], pod[400] = "";
 
-		name_port(name, sizeof(name), port);
-		p = ctl_diagnosis_is_lost(port) ? top_find_port(m, name) : NULL;
-		if (!p || p->level >= CTL_LEVEL_WARNING)
+	if (strcmp(p->kind, "verdict") != 0 || !cause || strcmp(cause, p->cause) != 0 || !of ||
+	    strcmp(of, p->of_pf ? p->parent : p->device) != 0 ||
+	    json_integer_value(top_member(verdict, "port")) != p->number)
+		return;
+	p->onset_ms = json_integer_value(top_member(verdict, "onsetMs"));
+	ctl_pods_text(verdict, PODS_WIDTH, pods, sizeof(pods));
+	top_copy_text(p->pods, sizeof(p->pods), pods);
+	if (first)
+		snprintf(pod, sizeof(pod), "%.64s/%.300s",
+			 json_string_value(top_member(first, "namespace")) ?: "-",
+			 json_string_value(top_member(first, "name")) ?: "-");
+	top_copy_text(p->first_pod, sizeof(p->first_pod), pod);
+	p->more_pods = json_integer_value(top_member(verdict, "podCount")) - 1;
+}
+
+/* Counts the ports with troubles that are no verdicts. */
+static void count_troubles(struct top_model *m)
+{
+	m->ports_down = m->unhealthy = 0;
+	for (size_t i = 0; i < m->n_ports; i++) {
+		const struct top_port *p = &m->ports[i];
+
+		if (p->level < CTL_LEVEL_WARNING || strcmp(p->kind, "verdict") == 0)
 			continue;
-		p->level = CTL_LEVEL_WARNING;
-		p->onset_ms = 0;
-		snprintf(p->cause, sizeof(p->cause), "link down");
-		snprintf(p->sentence, sizeof(p->sentence), "the link of a pod's port is down");
+		if (strcmp(p->kind, "link") == 0)
+			m->ports_down += !has_pf_with_problem(m, p);
+		else
+			m->unhealthy++;
 	}
+}
+
+static void count_verdict(struct top_model *m, int level)
+{
+	m->critical += level >= 3;
+	m->warnings += level == CTL_LEVEL_WARNING;
+	m->information += level == 1;
 }
 
 static void take_verdicts(struct top_model *m, const json_t *diagnosis)
@@ -297,23 +403,19 @@ static void take_verdicts(struct top_model *m, const json_t *diagnosis)
 	json_t *verdict;
 	size_t i;
 
-	for (i = 0; i < m->n_ports; i++)
-		m->ports[i].level = 0;
-	json_array_foreach (top_member(diagnosis, "verdicts"), i, verdict) {
-		int level = (int)json_integer_value(top_member(verdict, "level"));
-		struct top_port *p;
-		char name[96];
-
-		name_port(name, sizeof(name), verdict);
-		p = top_find_port(m, name);
-		if (!p || level <= p->level)
-			continue;
-		p->level = level;
-		top_take_text(p->cause, sizeof(p->cause), verdict, "cause");
-		top_take_text(p->sentence, sizeof(p->sentence), verdict, "sentence");
-		p->onset_ms = json_integer_value(top_member(verdict, "onsetMs"));
+	m->critical = m->warnings = m->information = 0;
+	m->judged = false;
+	for (i = 0; i < m->n_ports; i++) {
+		m->ports[i].first_pod[0] = m->ports[i].pods[0] = '\0';
+		m->judged |= strcmp(m->ports[i].watch, "judged") == 0 ||
+			     strcmp(m->ports[i].watch, "down") == 0;
 	}
-	take_lost_ports(m, diagnosis);
+	json_array_foreach (top_member(diagnosis, "verdicts"), i, verdict) {
+		count_verdict(m, (int)json_integer_value(top_member(verdict, "level")));
+		for (size_t k = 0; k < m->n_ports; k++)
+			take_verdict(&m->ports[k], verdict);
+	}
+	count_troubles(m);
 }
 
 int top_model_update(struct top_model *m, const json_t *ports, const json_t *diagnosis)
@@ -333,18 +435,11 @@ void top_model_done(struct top_model *m)
 
 double top_use(const struct top_port *p)
 {
-	double received = p->now[TOP_RECEIVED], sent = p->now[TOP_SENT];
+	double received = p->wire[0], sent = p->wire[1];
 
 	if (!(p->line > 0))
 		return (double)NAN;
 	return (isnan(sent) || received > sent ? received : sent) / p->line;
-}
-
-static double top_add(double sum, double value)
-{
-	if (isnan(value))
-		return sum;
-	return isnan(sum) ? value : sum + value;
 }
 
 /* The PF's port of a VF's port; NULL if it is not among those in `order`. */
@@ -355,17 +450,6 @@ static const struct top_port *top_head_of(const struct top_model *m, const size_
 		if (strcmp(m->ports[order[i]].function, p->parent) == 0)
 			return &m->ports[order[i]];
 	return NULL;
-}
-
-/* A PF's figure plus that of its VFs, unless the PF's includes it. */
-static double top_with_vfs(const struct top_port *head, double own, double vfs, bool *ret_least)
-{
-	if (isnan(vfs) || head->vf_bytes == TOP_SEPARATE)
-		return top_add(own, vfs);
-	if (isnan(own) || head->vf_bytes == TOP_CONTAINED)
-		return isnan(own) ? vfs : own;
-	*ret_least |= own > 0 && vfs > 0;
-	return fmax(own, vfs);
 }
 
 static double top_sum_of_vfs(const struct top_model *m, const size_t *order, size_t n,

@@ -24,22 +24,32 @@ enum top_figure {
 	N_TOP_FIGURES
 };
 
+#define TOP_WIRE 2
+
 struct top_port {
 	char name[96]; /* "mlx5_0/1" */
+	json_int_t number;
 	char device[80], netdev[24], pod[160], state[16], watch[24];
 	char function[80], parent[80]; /* parent: a VF's PF; "" = none */
 	/* Does the PF's byte counter include its VFs? */
 	enum top_contains { TOP_UNKNOWN, TOP_SEPARATE, TOP_CONTAINED } vf_bytes;
 	double line; /* link rate in bytes per second; NAN = unknown */
 	double now[N_TOP_FIGURES];
-	/* Of the worst verdict, as in /api/v1/diagnosis; 0 = none. A port that is down while a pod
-	 * holds it has one of top's own. */
+	double wire[TOP_WIRE]; /* received and sent; of a PF with its VFs */
+	/* Level of the worst trouble, as in /api/v1/ports; 0 = none. The members down to more_pods
+	 * describe that trouble. */
 	int level;
+	char kind[16]; /* "verdict", "device", "link", ... */
+	bool of_pf;    /* it is a verdict on the port of its PF, and affects the pod */
 	char cause[48], sentence[200];
-	json_int_t onset_ms;	    /* CLOCK_MONOTONIC; 0 = unknown */
+	json_int_t onset_ms; /* CLOCK_MONOTONIC; 0 = unknown */
+	bool before_start;   /* the fault existed before it was first judged */
+	char pods[200];	     /* that the verdict concerns; "" = none */
+	char first_pod[160]; /* the first of them, and the number of the others */
+	json_int_t more_pods;
 	float history[TOP_HISTORY]; /* received + sent of second s at s % TOP_HISTORY, or NAN */
 	uint64_t second;	    /* the newest second in history */
-	bool seen;		    /* in the current update; a port that is not is removed */
+	bool seen;		    /* in the current update; ports that are not seen are removed */
 };
 
 /* All zero: empty. Owns the ports. */
@@ -48,6 +58,13 @@ struct top_model {
 	size_t n_ports;
 	json_int_t time_ms;	/* time of the newest sample, CLOCK_MONOTONIC; 0 = none */
 	json_int_t apart_ms[2]; /* the last two sampling intervals; 0 = unknown */
+	/* Verdicts by severity, without symptoms. Problems are those of warning or worse, as in
+	 * `rocectl status` and on the page. */
+	size_t critical, warnings, information;
+	size_t ports_down; /* ports of pods that are down, without a verdict that explains it */
+	size_t unhealthy;  /* ports whose device or attachment is in trouble, and has no worse
+			      verdict */
+	bool judged;	   /* at least one port is judged or down */
 	char time[32];
 	char node[80], version[32]; /* of the daemon; "" = unknown */
 	int64_t up_s;		    /* the daemon's uptime at up_at_ms; -1 = unknown */

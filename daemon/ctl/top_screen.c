@@ -149,7 +149,7 @@ int top_screen_key(int wait_ms)
 	return key;
 }
 
-bool top_screen_has_gone(void)
+bool top_screen_has_hung_up(void)
 {
 	struct pollfd input = {.fd = STDIN_FILENO}; /* POLLHUP is always reported */
 

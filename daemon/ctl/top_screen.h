@@ -20,4 +20,4 @@ void top_screen_show(void);
 int top_screen_key(int wait_ms);
 /* True if the terminal has hung up. Needed if SIGHUP is ignored: top_screen_key() then keeps
  * returning -1 at once. */
-bool top_screen_has_gone(void);
+bool top_screen_has_hung_up(void);

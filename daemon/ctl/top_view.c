@@ -6,16 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "age_text.h"
 #include "cleanup.h"
-#include "ctl_age.h"
 #include "ctl_commands.h"
 #include "ctl_show_diagnosis.h"
 #include "top_columns.h"
 #include "utf8.h"
 
+/* On narrower screens, problems are not counted by severity, so that loss fits, too. */
+#define NARROW_SUMMARY 100
 /* Rows above and below the list. */
-#define ROWS_ABOVE 4
-#define ROWS_BELOW 2
+#define ROWS_ABOVE     4
+#define ROWS_BELOW     2
 
 enum {
 	SORT_VERDICT,
@@ -52,9 +54,9 @@ static double top_key_of(const struct top_port *p, unsigned sort)
 	case SORT_USE:
 		return top_use(p);
 	case SORT_RECEIVED:
-		return p->now[TOP_RECEIVED];
+		return p->wire[0];
 	case SORT_SENT:
-		return p->now[TOP_SENT];
+		return p->wire[1];
 	case SORT_PAUSE:
 		return pause_of(p);
 	case SORT_CE:
@@ -105,7 +107,7 @@ static int top_compare(const void *x, const void *y, void *arg)
 	return o->view->backwards ? -r : r;
 }
 
-/* The filter may match any of the port's texts. */
+/* True if the port is listed; the filter may match any of its texts. */
 static bool is_shown(const struct top_view *v, const struct top_port *p)
 {
 	const char *const texts[] = {p->name, p->netdev, p->pod, p->state, p->cause};
@@ -129,8 +131,7 @@ size_t top_order(const struct top_view *v, const struct top_model *m, size_t *re
 	for (size_t i = 0; i < m->n_ports; i++)
 		if (is_shown(v, &m->ports[i]))
 			ret[n++] = i;
-	if (n > 1)
-		qsort_r(ret, n, sizeof(*ret), top_compare, &order);
+	qsort_r(ret, n, sizeof(*ret), top_compare, &order);
 	return n;
 }
 
@@ -350,7 +351,7 @@ static void top_put_line(const struct draw *d, size_t row, const char *text, enu
 	d->put(row, cut, style, d->arg);
 }
 
-/* Appends a part of a row, `between` it and what is before; one that does not fit is left out, so
+/* Appends a part of a row, after the separator `between`. A part that does not fit is omitted, so
  * that no number is cut. */
 __attribute__((format(printf, 4, 5))) static void
 top_add_part(const struct draw *d, struct top_line *line, const char *between, const char *fmt, ...)
@@ -370,10 +371,10 @@ top_add_part(const struct draw *d, struct top_line *line, const char *between, c
 	line->len += len;
 }
 
-/* No sample comes, or the daemon does not answer: what is shown may no longer be so. */
+/* True if the shown data may be outdated: no sample arrives, or the daemon does not answer. */
 static bool top_is_old(const struct top_view *v, const struct top_model *m)
 {
-	return v->problem[0] || top_silence_ms(m, v->asked_ms) > 0;
+	return v->problem[0] || top_silence_ms(m, v->requested_ms) > 0;
 }
 
 /* The uptime when the daemon last answered; "" = unknown. */
@@ -384,13 +385,13 @@ static void uptime_text(const struct top_view *v, const struct top_model *m,
 
 	ret[0] = '\0';
 	if (m->up_s >= 0 && m->version[0])
-		ctl_age_text(m->up_s + (int64_t)(more_ms / 1000), ret);
+		age_text(m->up_s + (int64_t)(more_ms / 1000), ret);
 }
 
 /* "NO NEW SAMPLE FOR 7 s  node-17  rocelet 1.2.3, up 4d3h  2026-01-02T03:04:05" */
 static void put_first(const struct draw *d, const struct top_view *v, const struct top_model *m)
 {
-	uint64_t silence_ms = top_silence_ms(m, v->asked_ms);
+	uint64_t silence_ms = top_silence_ms(m, v->requested_ms);
 	struct top_line line = {.len = 0};
 	char up[AGE_TEXT_SIZE];
 
@@ -405,30 +406,34 @@ static void put_first(const struct draw *d, const struct top_view *v, const stru
 	uptime_text(v, m, up);
 	top_add_part(d, &line, "  ", "rocelet%s%s%s%s", m->version[0] ? " " : "", m->version,
 		     up[0] ? ", up " : "", up);
-	top_add_part(d, &line, "  ", "%.19s", m->time[0] ? m->time : "no sample yet");
+	top_add_part(d, &line, "  ", m->time[0] ? "%.19sZ" : "%s",
+		     m->time[0] ? m->time : "no sample yet");
 	top_put_line(d, 0, line.text, silence_ms ? TOP_WARNING : TOP_PLAIN);
 }
 
-/* Ports by their worst verdict: "1 critical, 16 warning"; "no verdicts" */
+/* "5 problems: 2 critical, 3 warnings"; "no problems" */
 static enum top_style add_verdicts(const struct draw *d, struct top_line *line,
 				   const struct top_model *m)
 {
-	size_t critical = 0, warning = 0, all = 0;
+	size_t problems = m->critical + m->warnings;
+	char text[96];
 
-	for (size_t i = 0; i < m->n_ports; i++) {
-		critical += m->ports[i].level >= 3;
-		warning += m->ports[i].level == CTL_LEVEL_WARNING;
-		all += m->ports[i].level > 0;
-	}
-	if (critical)
-		top_add_part(d, line, "", "%zu critical", critical);
-	if (warning)
-		top_add_part(d, line, ", ", "%zu warning", warning);
-	if (all == 0)
-		top_add_part(d, line, "", "no verdicts");
-	else if (critical + warning == 0)
-		top_add_part(d, line, "", "%zu information", all);
-	return critical ? TOP_CRITICAL : all ? TOP_WARNING : TOP_GOOD;
+	ctl_problems_text(m->critical, m->warnings, text, sizeof(text));
+	if (d->width < NARROW_SUMMARY)
+		text[strcspn(text, ":")] = '\0';
+	if (problems || !(m->ports_down || m->unhealthy))
+		top_add_part(d, line, "", "%s", problems || m->judged ? text : "no verdict yet");
+	if (m->ports_down)
+		top_add_part(d, line, ", ", "%zu pod port%s down", m->ports_down,
+			     m->ports_down == 1 ? "" : "s");
+	if (m->unhealthy)
+		top_add_part(d, line, ", ", "%zu device%s unhealthy", m->unhealthy,
+			     m->unhealthy == 1 ? "" : "s");
+	if (m->information && d->width >= NARROW_SUMMARY)
+		top_add_part(d, line, ", ", "%zu information", m->information);
+	if (m->critical)
+		return TOP_CRITICAL;
+	return problems || m->ports_down || m->unhealthy ? TOP_WARNING : TOP_GOOD;
 }
 
 /* "3 of 136 ports"; of a list that is longer than the screen "1-18 of 136 ports" */
@@ -465,7 +470,7 @@ static void add_share(const struct draw *d, struct top_line *line, const char *n
 		top_add_part(d, line, ", ", "%s %s%%", name, percent);
 }
 
-/* Loss, CE and pause of the ports shown. */
+/* Adds loss, CE and pause of the ports shown. */
 static void add_troubles(const struct draw *d, struct top_line *line, const struct top_model *m,
 			 const size_t *order, size_t n)
 {
@@ -480,7 +485,8 @@ static void add_troubles(const struct draw *d, struct top_line *line, const stru
 		       highest_of(m, order, n, TOP_PAUSE_SENT)));
 }
 
-/* ">=" if VFs are left out because their PF may already count them. */
+/* Adds the traffic of the ports shown, with ">=" if VFs are left out because their PF may already
+ * count them. */
 static void add_traffic(const struct draw *d, struct top_line *line, const struct top_model *m,
 			const size_t *order, size_t n)
 {
@@ -494,7 +500,8 @@ static void add_traffic(const struct draw *d, struct top_line *line, const struc
 		     least_sent ? ">=" : "", sent);
 }
 
-/* What decides comes first. */
+/* Prints the summary. The most important values are first, because values that do not fit are
+ * omitted. */
 static void put_summary(const struct draw *d, const struct top_view *v, const struct top_model *m,
 			const size_t *order, size_t n, size_t rows)
 {
@@ -587,15 +594,16 @@ static void put_sentence(const struct draw *d, const struct top_model *m, const 
 	if (p->level == 0)
 		return;
 	if (p->onset_ms > 0 && m->time_ms >= p->onset_ms)
-		ctl_age_text((m->time_ms - p->onset_ms) / 1000, age);
-	top_add_part(d, &line, "", "%s: %s", p->name, p->cause);
-	top_add_part(d, &line, ", ", "%s", p->pod);
-	top_add_part(d, &line, ", ", "%s%s", age[0] ? "since " : "", age);
+		age_text((m->time_ms - p->onset_ms) / 1000, age);
+	top_add_part(d, &line, "", "%s: %s%s", p->name, p->cause, p->of_pf ? " of its PF" : "");
+	top_add_part(d, &line, ", ", "%s", p->pods[0] && !p->of_pf ? p->pods : p->pod);
+	top_add_part(d, &line, ", ", "%s%s%s", age[0] ? "since " : "", age,
+		     age[0] && p->before_start ? " or longer" : "");
 	top_add_part(d, &line, ": ", "%s", p->sentence);
 	top_put_line(d, row, line.text, style);
 }
 
-/* Why there are no rows. */
+/* Prints why there are no rows. */
 static void put_nothing(const struct draw *d, const struct top_view *v, const struct top_model *m)
 {
 	struct top_line line = {.len = 0};
@@ -618,7 +626,7 @@ void top_draw(struct top_view *v, const struct top_model *m, size_t width, size_
 	const struct draw d = {width, put, arg};
 	size_t n = order ? top_order(v, m, order) : 0;
 	size_t rows = height ? rows_of_list(height) : n, row = selected_row(v, m, order, n);
-	bool old = top_is_old(v, m);
+	bool old = v->old = top_is_old(v, m);
 	struct top_layout layout;
 	struct top_line head;
 

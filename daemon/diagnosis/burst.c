@@ -18,7 +18,8 @@
 /* Tolerance for a time counter and the clock not being read at the same instant: above this share,
  * wait for a longer window. */
 #define MOST_SHARE	  1.05
-/* A storm's share is checked over its whole length; a single window may be slightly below it. */
+/* A storm's share is checked over its whole length; a single window may have a slightly smaller
+ * share. */
 #define STORM_WINDOW	  0.9
 #define PEAK_SLOT_MS	  30000
 
@@ -44,7 +45,7 @@ struct burst_watch {
 	double peaks[N_BURST_RATIOS][2]; /* of the current 30 s slot and the one before */
 	uint64_t slot;
 	struct stall stall[2]; /* received, sent */
-	double stalled_s[2];
+	double stalled_s[2];   /* for bursts_take_stalled() */
 };
 
 struct burst_port {
@@ -96,7 +97,7 @@ void bursts_set_thresholds(struct bursts *b, const struct thresholds *limits)
 	b->limits = *limits;
 }
 
-/* --- which ports ------------------------------------------------------------------------------ */
+/* --- choice of the ports ---------------------------------------------------------------------- */
 
 static struct burst_port *bursts_find_port(struct bursts *b, const struct sampled_port *p,
 					   size_t hint)
@@ -198,7 +199,8 @@ static bool has_budget(const struct bursts *b)
 	return b->limits.value[LIMIT_burst_reads] > 0;
 }
 
-/* Driver reads needed by one round over all running bursts; ends bursts whose time is up. */
+/* Ends bursts whose time is up, and returns the number of driver reads that one round over the
+ * other bursts needs. */
 static unsigned cost_of_turns(struct bursts *b, uint64_t now_ms)
 {
 	unsigned cost = 0;
@@ -215,7 +217,7 @@ static unsigned cost_of_turns(struct bursts *b, uint64_t now_ms)
 	return cost;
 }
 
-/* Shortest round that keeps `cost` reads within the budget. */
+/* Returns the shortest round that keeps `cost` reads within the budget. */
 static double round_ms(const struct bursts *b, unsigned cost)
 {
 	return 1000 * cost / b->limits.value[LIMIT_burst_reads];
@@ -334,7 +336,7 @@ static struct paused_window paused_in(const struct rates *r, const struct pause_
 	return (struct paused_window){most, global * seconds(interval_ns)};
 }
 
-static void see_standing(struct bursts *b, struct burst_watch *w, unsigned i,
+static void update_stall(struct bursts *b, struct burst_watch *w, unsigned i,
 			 const struct paused_window *p, double line, uint64_t interval_ns)
 {
 	double most = b->limits.value[LIMIT_storm_bytes] * line;
@@ -403,7 +405,7 @@ static void close_window(struct bursts *b, struct burst_watch *w, const double v
 		struct paused_window p = paused_in(&w->rates, ways[i], interval_ns);
 
 		count_ratio(w, i ? BURST_PAUSE_SENT : BURST_PAUSE_RECEIVED, p.most.share);
-		see_standing(b, w, i, &p, line, interval_ns);
+		update_stall(b, w, i, &p, line, interval_ns);
 	}
 	count_ratio(w, BURST_CE, ce_of(&w->rates, mtu));
 }
@@ -431,13 +433,13 @@ static void burst_add_reading(struct bursts *b, struct burst_watch *w, const dou
 }
 
 void bursts_add_reading(struct bursts *b, size_t port, const double value[N_SERIES], double line,
-			unsigned mtu, unsigned asked, uint64_t now_ns)
+			unsigned mtu, unsigned n_calls, uint64_t now_ns)
 {
 	struct burst_port *p = &b->ports[port];
 
 	if (!p->until_ms)
 		return;
-	p->cost = asked ? asked : 1;
+	p->cost = n_calls ? n_calls : 1;
 	turn_slots(p->watch, now_ns / 1000000);
 	burst_add_reading(b, p->watch, value, line, mtu, now_ns);
 }

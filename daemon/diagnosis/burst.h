@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* burst.h - bursts: a port that shows congestion is read many times a second for a few seconds.
- * This module chooses the ports and the pace, and keeps histograms of what the windows showed.
+ * This module chooses the ports and the pace, and keeps histograms of the windows' ratios.
  * Pure.
  *
- * A sample of one second hides short events: a line that is paused for 200 ms is a ratio of 0.2. A
+ * A sample of one second hides short events: a line that is paused for 200 ms has a ratio of 0.2. A
  * window is the time between two reads. It grows while no counter moves, so a driver that refreshes
  * its counters once a second gets windows of a second, and no false ratios.
  *
@@ -54,19 +54,19 @@ void bursts_want(struct bursts *, size_t port, unsigned reasons, uint64_t now_ms
 /* Call after bursts_want(): starts bursts of queued ports, the longest waiting first, as far as the
  * read budget allows at the slowest pace. */
 void bursts_admit(struct bursts *, uint64_t now_ms);
-/* Time until the next read; 0: no burst is running. */
+/* Returns the time until the next read; 0: no burst is running. */
 unsigned bursts_interval_ms(const struct bursts *);
 bool bursts_is_running(const struct bursts *, size_t port);
 
-/* One reading of a port. value: as in struct port_observation; line: rate of the link in bytes a
- * second, 0 = unknown; asked: number of driver calls that the reading cost. */
+/* Adds one reading of a port. value: as in struct port_observation; line: rate of the link in bytes
+ * a second, 0 = unknown; n_calls: number of driver calls for the reading. */
 void bursts_add_reading(struct bursts *, size_t port, const double value[N_SERIES], double line,
-			unsigned mtu, unsigned asked, uint64_t now_ns);
+			unsigned mtu, unsigned n_calls, uint64_t now_ns);
 /* True if pause has stopped a port's traffic for storm_burst_seconds and bursts_take_stalled() has
  * not yet reported it. */
 bool bursts_alarm(const struct bursts *);
-/* Longest time in seconds that pause stopped all traffic, in the reads since the last call; NaN:
- * there was no read. ratio: BURST_PAUSE_*. */
+/* Returns the longest time in seconds that pause stopped all traffic, in the reads since the last
+ * call; NaN: there was no read. ratio: BURST_PAUSE_*. */
 double bursts_take_stalled(struct bursts *, size_t port, enum burst_ratio);
 
 /* Returns NULL if the port never had a burst. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cause.h - the causes that diagnosis knows, in the order in which they are judged, and their
+/* cause.h - the causes that diagnosis can find, in the order in which they are judged, and their
  * table. Pure.
  *
  * To add one: a name here, a row in cause_table.c, and a rule (rules.h) for it. */
@@ -13,7 +13,7 @@
 #include "window.h"
 
 enum cause {
-	/* Are the counters and the NIC trustworthy? */
+	/* Counters and NIC are not trustworthy */
 	CAUSE_NIC_STUCK,
 	CAUSE_NO_DEVICE_NODE,
 	CAUSE_FUNCTION_RESTRICTED,
@@ -90,17 +90,17 @@ typedef enum rule_answer rule_fn(const struct rule_input *, struct finding *);
 
 struct cause_row {
 	const char *name;
-	const char *number;	/* in the table of telemetry rules; "" = our own rule */
-	rule_fn *rule;		/* NULL: cannot be decided on one node alone */
-	uint64_t explains;	/* causes on the same port that are its symptoms */
-	uint64_t explains_vfs;	/* causes on the ports of the port's VFs that are its symptoms */
-	uint64_t yields;	/* causes that it is a symptom of, if its finding sets `yields` */
+	const char *number;    /* column "Rule" of docs/reference/diagnosis.md; "" = our own rule */
+	rule_fn *rule;	       /* NULL: cannot be decided on one node alone */
+	uint64_t explains;     /* causes on the same port that this one explains */
+	uint64_t explains_vfs; /* causes that this one explains, on the ports of the VFs */
+	uint64_t yields; /* causes that explain this one; used only if the finding sets `yields` */
 	const char *sentence;	/* what is wrong, for people */
 	const char *advice;	/* what to do */
 	const char *disproof;	/* evidence that would rule it out */
 	const char *source;	/* origin of the rule */
 	enum severity severity; /* highest severity that the rule gives */
-	/* Series that the rule needs; of a series per priority, any one is enough. */
+	/* Series that the rule needs; if a series exists per priority, one priority is enough. */
 	enum series needs[CAUSE_NEEDS];
 	unsigned n_needs;
 	enum threshold release; /* time without the fault before the verdict ends */
@@ -109,12 +109,14 @@ struct cause_row {
 	enum signal signal;
 	bool has_signal;
 	bool needs_traffic;	       /* no verdict is possible without traffic */
-	bool needs_congestion_control; /* not judged if none is expected; info if unknown */
+	bool needs_congestion_control; /* not judged if no congestion control is expected; severity
+					* info if that is unknown */
 	bool pods_cause_it;	       /* the pods of its verdicts are at fault, not affected */
+	bool concerns_vfs;  /* on a PF, the pods of its VFs are affected: they share the wire */
 	bool less_is_worse; /* the smaller the value of the evidence, the worse the fault */
 };
 
 const struct cause_row *cause_row(enum cause);
 const char *severity_name(enum severity);
-/* -1: no such cause. */
+/* Returns an enum cause, or -1 if no cause has this name. */
 int cause_by_name(const char *);

@@ -2,7 +2,6 @@
 /* The table of causes: inputs, release time, symptoms, texts. */
 #include <string.h>
 
-#include "cleanup.h"
 #include "rules.h"
 
 #define NEEDS(...)                                                                                 \
@@ -31,6 +30,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			"nic_stuck",
 			"22",
 			rule_nic_stuck,
+			.concerns_vfs = true,
 			.severity = SEVERITY_CRITICAL,
 			.release = LIMIT_release_link_seconds,
 			.explains = STORM_SYMPTOMS | B(LINK_FLAP) | B(PORT_OFF) | B(BAD_LINK) |
@@ -105,6 +105,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			"link_flap",
 			"21",
 			rule_link_flap,
+			.concerns_vfs = true,
 			.severity = SEVERITY_CRITICAL,
 			.release = LIMIT_release_link_seconds,
 			.explains = DOWN_SYMPTOMS | B(PORT_OFF) | B(BAD_LINK),
@@ -127,7 +128,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.sentence =
 				"the port of a pod's device is down, although no link went down",
 			.advice =
-				"it was set down in the pod (ip link set net1 up), or by its VF link state (ip link set PF vf N state auto); then restart what used its queue pairs",
+				"set it up in the pod (ip link set net1 up), or set its VF link state to auto (ip link set PF vf N state auto); then restart the applications that used its queue pairs",
 			.disproof = "the pod does not use the device",
 			.source =
 				"a VF with its link state disabled loses its traffic while its PF and every counter look healthy",
@@ -137,6 +138,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			"port_never_up",
 			"",
 			rule_port_never_up,
+			.concerns_vfs = true,
 			.severity = SEVERITY_INFO,
 			.release = LIMIT_release_seconds,
 			.sentence = "the port has never been up since rocelet first saw it",
@@ -150,6 +152,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			"bad_link",
 			"16",
 			rule_bad_link,
+			.concerns_vfs = true,
 			.severity = SEVERITY_CRITICAL,
 			ONSET(PHY_ERRORS),
 			.release = LIMIT_release_link_seconds,
@@ -166,6 +169,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			"pre_fec_errors",
 			"",
 			rule_pre_fec_errors,
+			.concerns_vfs = true,
 			.severity = SEVERITY_WARNING,
 			.release = LIMIT_release_link_seconds,
 			.sentence =
@@ -182,6 +186,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			"link_degraded",
 			"",
 			rule_link_degraded,
+			.concerns_vfs = true,
 			.less_is_worse = true,
 			.severity = SEVERITY_WARNING,
 			.release = LIMIT_release_link_seconds,
@@ -196,6 +201,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			"pause_storm_source",
 			"4",
 			rule_pause_storm_source,
+			.concerns_vfs = true,
 			.severity = SEVERITY_CRITICAL,
 			ONSET(PAUSE_SENT),
 			.release = LIMIT_release_storm_seconds,
@@ -212,6 +218,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			"pause_storm_victim",
 			"5",
 			rule_pause_storm_victim,
+			.concerns_vfs = true,
 			.severity = SEVERITY_CRITICAL,
 			ONSET(PAUSE_RECEIVED),
 			.release = LIMIT_release_storm_seconds,
@@ -228,6 +235,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			"nic_reset",
 			"",
 			rule_nic_reset,
+			.concerns_vfs = true,
 			.severity = SEVERITY_WARNING,
 			.release = LIMIT_release_link_seconds,
 			.explains = PATH_SYMPTOMS | B(JOB_ENDED),
@@ -243,6 +251,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			"slow_receiver_pcie",
 			"3a",
 			rule_slow_receiver_pcie,
+			.concerns_vfs = true,
 			.severity = SEVERITY_CRITICAL,
 			ONSET(PAUSE_SENT),
 			.release = LIMIT_release_seconds,
@@ -261,6 +270,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			"slow_receiver_nic_cache",
 			"3b",
 			rule_slow_receiver_nic_cache,
+			.concerns_vfs = true,
 			.severity = SEVERITY_CRITICAL,
 			ONSET(PAUSE_SENT),
 			.release = LIMIT_release_seconds,
@@ -279,6 +289,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			"slow_receiver",
 			"3",
 			rule_slow_receiver,
+			.concerns_vfs = true,
 			.severity = SEVERITY_CRITICAL,
 			ONSET(PAUSE_SENT),
 			.release = LIMIT_release_seconds,
@@ -297,6 +308,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			"pcie_degraded",
 			"",
 			rule_pcie_degraded,
+			.concerns_vfs = true,
 			.less_is_worse = true,
 			.severity = SEVERITY_WARNING,
 			.release = LIMIT_release_seconds,
@@ -327,6 +339,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			"pfc_mismatch",
 			"14",
 			rule_pfc_mismatch,
+			.concerns_vfs = true,
 			.severity = SEVERITY_WARNING,
 			.release = LIMIT_release_seconds,
 			.explains = PATH_SYMPTOMS,
@@ -342,6 +355,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			"global_pause",
 			"24",
 			rule_global_pause,
+			.concerns_vfs = true,
 			.severity = SEVERITY_WARNING,
 			.release = LIMIT_release_seconds,
 			.explains = B(PAUSED_BY_NETWORK),
@@ -476,6 +490,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			"incast",
 			"2",
 			rule_incast,
+			.concerns_vfs = true,
 			.severity = SEVERITY_CRITICAL,
 			ONSET(CE_SHARE),
 			.release = LIMIT_release_seconds,
@@ -493,6 +508,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			"fabric_congestion",
 			"1",
 			rule_fabric_congestion,
+			.concerns_vfs = true,
 			.severity = SEVERITY_CRITICAL,
 			ONSET(CE_SHARE),
 			.release = LIMIT_release_seconds,
@@ -509,6 +525,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			"paused_by_network",
 			"6, 7",
 			rule_paused_by_network,
+			.concerns_vfs = true,
 			.severity = SEVERITY_WARNING,
 			ONSET(PAUSE_RECEIVED),
 			.release = LIMIT_release_seconds,
@@ -591,7 +608,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.release = LIMIT_release_seconds,
 			.sentence = "requests arrive for which no receive work request is posted",
 			.advice =
-				"the receiving application is too slow: post more receives, check its CPU limit; the hardware is not the cause",
+				"post more receives in the receiving application, which is too slow, and check its CPU limit; the hardware is not the cause",
 			.disproof = "the receiver always has work requests posted",
 			.source =
 				"mlx5's rnr_nak_retry_err and out_of_buffer; measured on ConnectX-5 and -6",
@@ -636,7 +653,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.release = LIMIT_release_seconds,
 			NEEDS(SERIES_RETRIES_EXCEEDED),
 			.sentence = "a peer no longer responds, and queue pairs to it failed",
-			.advice = "check the peer first: its node, its pod, its link",
+			.advice = "check the peer: its node, its pod, its link",
 			.disproof = "the peer responds to others",
 			.source = "measured vector of a killed peer on ConnectX-5 and -6",
 		},
@@ -650,7 +667,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.sentence =
 				"the application requests memory or operations that are not permitted",
 			.advice =
-				"a wrong key, length or permission in the application; completions flushed afterwards are symptoms",
+				"check keys, lengths and permissions in the application; completions flushed afterwards are symptoms",
 			.disproof = "the errors remain with another version of the application",
 			.source = "measured: the requester counts it, the responder does not",
 		},

@@ -13,7 +13,7 @@
 /* After this many samples in which a port is missing or unreadable, its verdicts are closed. A port
  * that is missing is also removed. */
 #define GONE_AFTER    3
-/* Samples further apart than this many usual intervals have a gap between them. */
+/* Two samples that are more than this many usual intervals apart have a gap between them. */
 #define GAP_INTERVALS 4
 /* Samples with rates that a port needs before it counts as judged. */
 #define WARM_SAMPLES  3
@@ -77,7 +77,8 @@ static bool diagnosis_is_port(const struct watched_port *p, const struct port_ob
 	return p->port == o->port && strncmp(p->device, o->device, sizeof(p->device)) == 0;
 }
 
-/* The order of the ports rarely changes, so the port is usually at the hint. */
+/* Finds a port in the sample. The order of the ports rarely changes, so the port is usually at the
+ * hint. */
 static struct watched_port *diagnosis_find_port(const struct diagnosis *d,
 						const struct port_observation *o, size_t hint)
 {
@@ -89,7 +90,7 @@ static struct watched_port *diagnosis_find_port(const struct diagnosis *d,
 	return NULL;
 }
 
-/* NULL: out of memory. */
+/* Adds a port. NULL: out of memory. */
 static struct watched_port *diagnosis_add_port(struct diagnosis *d,
 					       const struct port_observation *o)
 {
@@ -147,7 +148,7 @@ static void diagnosis_close_all(struct diagnosis *d, struct watched_port *p,
 	}
 }
 
-static void miss_port(struct diagnosis *d, struct watched_port *p)
+static void count_port_as_missing(struct diagnosis *d, struct watched_port *p)
 {
 	window_skip(&p->window, &d->timeline);
 	if (++p->unseen >= GONE_AFTER)
@@ -155,7 +156,7 @@ static void miss_port(struct diagnosis *d, struct watched_port *p)
 }
 
 /* Handles the ports that the full sample did not contain; removes those missing for too long. */
-static void miss_others(struct diagnosis *d)
+static void count_others_as_missing(struct diagnosis *d)
 {
 	size_t kept = 0;
 
@@ -163,7 +164,7 @@ static void miss_others(struct diagnosis *d)
 		struct watched_port *p = d->ports[i];
 
 		if (!p->seen_in_tick)
-			miss_port(d, p);
+			count_port_as_missing(d, p);
 		if (p->seen_in_tick || p->unseen < GONE_AFTER) {
 			d->ports[kept++] = p;
 			continue;
@@ -203,7 +204,8 @@ static int fill_window(struct diagnosis *d, struct watched_port *p, const double
 	return 0;
 }
 
-/* The first sample of a port, or after a gap, only gives the base values for the next rates. */
+/* Drops the counters' bases, so that the next sample only sets them: the first sample of a port, or
+ * the first one after a gap, has no rates. */
 static void restart_port(struct watched_port *p)
 {
 	port_rates_restart(&p->rates);
@@ -213,7 +215,8 @@ static void restart_port(struct watched_port *p)
 		latch_gap(l);
 }
 
-/* A new device with the same name: its counters have no relation to the previous ones. */
+/* True if the sample is of a new device with the same name, whose counters have no relation to the
+ * previous ones. */
 static bool is_another_device(const struct watched_port *p, const struct port_observation *o)
 {
 	return p->index != RDMA_INDEX_NONE && o->index != RDMA_INDEX_NONE && p->index != o->index;
@@ -244,7 +247,7 @@ static int diagnosis_take_sample(struct diagnosis *d, struct watched_port *p,
 	history_update(&p->history, o, rates, &d->limits, d->now_ms, p->interval_s,
 		       pause_contradicts(rates, line));
 	signals_make(signals, rates, is_soft_roce(o), o->mtu);
-	/* Pause is counted in times that depend on the line rate: unknown while that changes. */
+	/* The unit of pause times depends on the line rate: unknown while the rate changes. */
 	if (p->history.down || p->history.changed)
 		signals[SIGNAL_PAUSE_RECEIVED] = signals[SIGNAL_PAUSE_SENT] = (double)NAN;
 	/* A link that is still training has errors. */
@@ -268,7 +271,8 @@ static void set_load(struct diagnosis *d, const struct port_observation *o, size
 					    : (double)NAN;
 }
 
-/* -ENOMEM: the port is not judged. */
+/* Adds a port's sample. -ENOMEM: a new port is not judged; the sample of a known port is
+ * incomplete. */
 static int observe(struct diagnosis *d, const struct observation *all, size_t i)
 {
 	const struct port_observation *o = &all->ports[i];
@@ -292,7 +296,7 @@ static int observe(struct diagnosis *d, const struct observation *all, size_t i)
 	p->applicable = o->link_layer != LINK_INFINIBAND;
 	if (!o->visible) {
 		if (!all->partial)
-			miss_port(d, p);
+			count_port_as_missing(d, p);
 		return 0;
 	}
 	memcpy(p->bytes_source, o->bytes_source, sizeof(p->bytes_source));
@@ -305,7 +309,7 @@ static int observe(struct diagnosis *d, const struct observation *all, size_t i)
 	return r;
 }
 
-/* The watched port of a VF's PF. NULL: it is no VF, or that port is not in the sample. */
+/* Returns the watched port of a VF's PF. NULL: it is no VF, or that port is not in the sample. */
 static const struct watched_port *diagnosis_pf_of(const struct diagnosis *d,
 						  const struct observation *all, size_t port)
 {
@@ -318,8 +322,9 @@ static const struct watched_port *diagnosis_pf_of(const struct diagnosis *d,
 	return NULL;
 }
 
-/* Samples at the usual interval have no gap between them, however long it is. */
-static void follow_time(struct diagnosis *d)
+/* Sets how far apart samples must be for a gap: further than the usual interval, even if that is
+ * long. */
+static void update_gap(struct diagnosis *d)
 {
 	double longest_ms = 1000 * d->limits.value[LIMIT_longest_gap_seconds];
 	double usual_ms = (double)timeline_interval(&d->timeline);
@@ -340,10 +345,12 @@ int diagnosis_tick(struct diagnosis *d, const struct observation *all)
 	free_removed(d);
 	undecided_sweep(&d->undecided);
 	d->now_ms = all->now_ms;
+	if (!d->first_ms)
+		d->first_ms = all->now_ms;
 	d->unix_ms = all->unix_ms;
 	verdicts_begin(d);
 	if (!all->partial)
-		follow_time(d);
+		update_gap(d);
 	for (size_t i = 0; i < d->n_ports; i++)
 		d->ports[i]->seen_in_tick = false;
 	for (size_t i = 0; i < all->n_ports; i++)
@@ -361,7 +368,7 @@ int diagnosis_tick(struct diagnosis *d, const struct observation *all)
 			verdicts_explain(d, d->observed[i], diagnosis_pf_of(d, all, i));
 	verdicts_gather(d);
 	if (!all->partial)
-		miss_others(d);
+		count_others_as_missing(d);
 	return r;
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* diagnosis.h - why RDMA is slow on this node: samples in, verdicts out. Pure.
+/* diagnosis.h - finds causes of slow RDMA on this node: computes verdicts from samples. Pure.
  *
  * Each port of a sample is judged by the rules of cause_table.c. latch.h turns their answers into
  * verdicts, which stay listed as long as they are open. A verdict that another verdict explains is
  * listed as its symptom, and not reported itself.
  *
  * Memory is allocated when ports or verdicts are added or a port's counters begin to move: 1.5 KB
- * for a port at rest, 29 KB for one that carries traffic, 1.8 KB for a verdict. */
+ * for a port at rest, 29 KB for one that carries traffic, 3.1 KB for a verdict. */
 #pragma once
 
 #include "observation.h"
@@ -16,10 +16,10 @@
 
 struct diagnosis;
 
-/* -ENOMEM. */
+/* Creates an empty engine. -ENOMEM: out of memory. */
 int diagnosis_new(struct diagnosis **ret, const struct thresholds *);
 void diagnosis_free(struct diagnosis *);
-/* Used from the next sample on, also to end verdicts that are open. */
+/* Sets the thresholds for the next samples; they also decide when open verdicts end. */
 void diagnosis_set_thresholds(struct diagnosis *, const struct thresholds *);
 
 /* Judges one sample. A port that is missing in three samples is removed and its verdicts are
@@ -29,7 +29,7 @@ int diagnosis_tick(struct diagnosis *, const struct observation *);
 /* Verdicts that are open or were closed by the last tick, in order of opening; borrowed until the
  * next tick. Includes those with `explained` set, which are symptoms of others. */
 const struct verdict *diagnosis_verdicts(const struct diagnosis *, size_t *ret_n);
-/* Number of verdicts reported for this cause since the start. */
+/* Returns the number of verdicts reported for this cause since the start. */
 uint64_t diagnosis_onsets(const struct diagnosis *, enum cause);
 
 enum port_watch {
@@ -60,10 +60,11 @@ struct port_watched {
 };
 
 size_t diagnosis_n_ports(const struct diagnosis *);
-/* index: in the order in which the ports were added. *ret is borrowed until the next tick. */
+/* Describes a port. index: in the order in which the ports were added. *ret is borrowed until the
+ * next tick. */
 void diagnosis_port(const struct diagnosis *, size_t, struct port_watched *ret);
 const struct timeline *diagnosis_timeline(const struct diagnosis *);
-/* False: the cause was decided in the port's last sample. True: ret is the reason why not. */
+/* True if the cause could not be decided in the port's last sample; ret is the reason. */
 bool diagnosis_undecided(const struct diagnosis *, size_t port, enum cause,
 			 char ret[UNDECIDED_SIZE]);
 const char *port_watch_name(enum port_watch);

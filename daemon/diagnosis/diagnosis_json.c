@@ -6,7 +6,7 @@
 #include "json_text.h"
 #include "utc_text.h"
 
-/* null for NaN and infinity. */
+/* Returns a JSON number; null for NaN and infinity. */
 static json_t *number_json(double v)
 {
 	return isfinite(v) ? json_real(v) : json_null();
@@ -28,6 +28,13 @@ static json_t *name_json(const struct evidence *e)
 	return json_string(name);
 }
 
+static json_t *word_json(const struct evidence *e)
+{
+	char text[EVIDENCE_TEXT_SIZE];
+
+	return evidence_is_word(e) ? json_string(evidence_text(e, text)) : json_null();
+}
+
 static json_t *evidence_json(const struct verdict *v)
 {
 	json_t *list = json_array();
@@ -36,7 +43,7 @@ static json_t *evidence_json(const struct verdict *v)
 		const struct evidence *e = &v->evidence[i];
 
 		list = json_push(list, json_pack("{so so so so so}", "name", name_json(e), "value",
-						 number_json(e->value), "word", json_text(e->word),
+						 number_json(e->value), "word", word_json(e),
 						 "unit", json_text(e->unit), "threshold",
 						 number_json(e->threshold)));
 	}
@@ -76,20 +83,28 @@ json_t *verdict_json(const struct verdict *v, const struct verdict *all, size_t 
 	const struct cause_row *row = cause_row(v->cause);
 
 	return json_pack(
-		"{so si so so ss ss ss si so so so so so sb so so so si ss so sb so ss so ss ss so}",
+		"{so si so so ss ss ss si so so sb so so so sb so so so si ss so sb so ss so ss ss so}",
 		"device", json_text(v->device), "port", (int)v->port, "netdev",
 		json_text(v->netdev), "function", json_text(v->function), "cause", row->name,
 		"rule", row->number, "severity", severity_name(v->severity), "level",
-		(int)v->severity, "confidence", number_json(v->confidence), "onset",
-		utc_json(v->onset_unix_ms), "onsetMs", json_integer((json_int_t)v->onset_ms),
-		"firstMoved", json_text(v->first_moved), "firstSignal",
-		json_text(v->has_signal ? signal_word(v->first_signal) : ""), "sameSample",
-		(int)v->others_moved, "clearingSinceMs", json_above_zero(v->clearing_ms),
-		"evidence", evidence_json(v), "pods", diagnosis_json_pods_json(v, all, n_all),
-		"podCount", (int)v->n_pods, "role", row->pods_cause_it ? "cause" : "affected",
-		"peer", json_text(v->peer), "managementPort", (int)v->management, "symptoms",
-		symptoms_json(v), "sentence", row->sentence, "remark", json_text(v->remark),
-		"advice", row->advice, "disproof", row->disproof, "runbook", runbook_json(row));
+		(int)v->severity, "onset", utc_json(v->onset_unix_ms), "onsetMs",
+		json_integer((json_int_t)v->onset_ms), "beforeStart", (int)v->before_start,
+		"lastSeen", utc_json(v->last_unix_ms), "firstMoved", json_text(v->first_moved),
+		"firstSignal", json_text(v->has_signal ? signal_word(v->first_signal) : ""),
+		"sameSample", (int)v->others_moved, "clearingSinceMs",
+		json_above_zero(v->clearing_ms), "evidence", evidence_json(v), "pods",
+		diagnosis_json_pods_json(v, all, n_all), "podCount", (int)v->n_pods, "role",
+		row->pods_cause_it ? "cause" : "affected", "peer", json_text(v->peer),
+		"managementPort", (int)v->management, "symptoms", symptoms_json(v), "sentence",
+		row->sentence, "remark", json_text(v->remark), "advice", row->advice, "disproof",
+		row->disproof, "runbook", runbook_json(row));
+}
+
+static json_t *explained_by_json(const struct verdict *v)
+{
+	return v->closed == CLOSE_EXPLAINED && v->explained_on[0]
+		       ? json_string(cause_row(v->explained_by)->name)
+		       : json_null();
 }
 
 json_t *ended_verdict_json(const struct ended_verdict *e)
@@ -99,7 +114,8 @@ json_t *ended_verdict_json(const struct ended_verdict *e)
 	if (item && json_object_set_new(item, "ended", utc_json(e->ended_unix_ms)) == 0 &&
 	    json_object_set_new(item, "endedMs", json_integer((json_int_t)e->ended_ms)) == 0 &&
 	    json_object_set_new(item, "endedAs", json_text(close_reason_name(e->verdict.closed))) ==
-		    0)
+		    0 &&
+	    json_object_set_new(item, "explainedBy", explained_by_json(&e->verdict)) == 0)
 		return item;
 	json_decref(item);
 	return NULL;
@@ -154,7 +170,7 @@ static json_t *clear_port_json(const struct port_watched *port)
 	return json_pack("{so si}", "device", json_text(port->device), "port", (int)port->port);
 }
 
-/* clear: only the ports on which the network is not the bottleneck. */
+/* Returns the ports as JSON. clear: only the ports on which the network is not the bottleneck. */
 static json_t *diagnosis_json_ports_json(const struct diagnosis_report *r, bool clear)
 {
 	json_t *list = json_array();

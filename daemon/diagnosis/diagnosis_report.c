@@ -34,7 +34,7 @@ static void *with_room(void *array, size_t *room, size_t n, size_t size)
 	return p;
 }
 
-/* Replaces the list's elements; errors as above. */
+/* Replaces the list's elements; errors as for with_room(). */
 static void *copy_list(void *list, size_t *room, const void *from, size_t n, size_t size)
 {
 	void *p = with_room(list, room, n, size);
@@ -80,7 +80,8 @@ int diagnosis_report_make(struct diagnosis_report *r, const struct diagnosis *d)
 	return 0;
 }
 
-/* Both lists usually have the same order, so the search starts at *next. */
+/* Finds the observation of a port. Both lists usually have the same order, so the search starts at
+ * *next. */
 static const struct port_observation *find_seen(const struct observation *o,
 						const struct port_watched *p, size_t *next)
 {

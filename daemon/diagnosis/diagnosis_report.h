@@ -33,16 +33,16 @@ void diagnosis_report_done(struct diagnosis_report *);
 int diagnosis_report_make(struct diagnosis_report *, const struct diagnosis *);
 /* Adds the counters of the last judged observation. -ENOMEM: they are left out. */
 int diagnosis_report_keep_counters(struct diagnosis_report *, const struct observation *);
-/* N_SERIES values as they were read; NaN = not visible. NULL: no counters are kept, or the port was
- * not in the sample. */
+/* Returns the N_SERIES values as they were read; NaN = not visible. NULL: no counters are kept, or
+ * the port was not in the sample. */
 const double *diagnosis_report_counters(const struct diagnosis_report *, size_t port);
-/* Number of rows of the ports' windows that may be read while the engine judges the next sample:
- * all except the oldest, which it may overwrite. */
+/* Returns the number of rows of the ports' windows that may be read while the engine judges the
+ * next sample: all except the oldest, which it may overwrite. */
 unsigned diagnosis_report_rows(const struct diagnosis_report *);
-/* Time of the row `back` rows before the newest one; back < diagnosis_report_rows(). */
+/* Returns the time of the row `back` rows before the newest one; back < diagnosis_report_rows(). */
 uint64_t diagnosis_report_row_ms(const struct diagnosis_report *, unsigned back);
 /* True if every row of the port has the same values. */
 bool diagnosis_report_is_still(const struct diagnosis_report *, size_t port);
-/* NaN: not visible. */
+/* Returns the signal's value `back` rows before the newest one; NaN: not visible. */
 double diagnosis_report_signal(const struct diagnosis_report *, size_t port, enum signal,
 			       unsigned back);

@@ -42,6 +42,7 @@ struct diagnosis {
 	struct thresholds limits;
 	struct timeline timeline;
 	uint64_t now_ms, unix_ms; /* of the last sample */
+	uint64_t first_ms;	  /* of the first sample */
 	uint64_t gap_ms;	  /* samples further apart than this give no rates */
 	uint64_t span_ms[N_SPANS];
 	uint32_t next_id;
@@ -74,7 +75,7 @@ int judge_port(struct diagnosis *, const struct observation *, size_t port, stru
  * previous tick closed. */
 void verdicts_begin(struct diagnosis *);
 struct verdict *verdicts_find(struct diagnosis *, uint32_t port_id, enum cause);
-/* NULL: out of memory. */
+/* Adds a verdict. NULL: out of memory. */
 struct verdict *verdicts_add(struct diagnosis *, const struct watched_port *,
 			     const struct port_observation *, enum cause);
 void verdicts_close(struct diagnosis *, const struct watched_port *, enum cause, enum close_reason);

@@ -5,7 +5,7 @@
 
 #include "verdict.h"
 
-#define ENDED_MAX     64 /* 119 KB */
+#define ENDED_MAX     64 /* 200 KB */
 #define ENDED_KEPT_MS (60 * 60 * 1000)
 
 struct ended_verdict {
@@ -25,5 +25,8 @@ struct ended_list {
 
 /* Appends a copy; a full list drops its oldest. */
 void ended_add(struct ended_list *, const struct verdict *, uint64_t now_ms, uint64_t unix_ms);
+/* False: it became a symptom, and it or the verdict that explains it is still among the open ones,
+ * so the fault continues. */
+bool ended_is_over(const struct ended_verdict *, const struct verdict *open, size_t n);
 /* Drops those that were closed more than ENDED_KEPT_MS ago. */
 void ended_forget(struct ended_list *, uint64_t now_ms);

@@ -88,13 +88,13 @@ static void update_holder(struct history *h, const struct port_observation *o,
 	double watched_ms = (double)(now_ms - h->first_seen_ms);
 
 	if (holder != h->holder) {
-		/* After a start of rocelet the pod is an old one, and what its port was before is
-		 * known from the netdev. */
-		h->held_up = h->was_active && watched_ms <= 1000 * t->value[LIMIT_settle_seconds];
+		/* After a start of rocelet, the pod may be an old one; the previous state of its
+		 * port is known from the netdev. */
+		h->up_in_pod = h->was_active && watched_ms <= 1000 * t->value[LIMIT_settle_seconds];
 		h->off_ms = 0;
 		h->holder = holder;
 	}
-	h->held_up |= o->state != PORT_UNKNOWN && !h->down;
+	h->up_in_pod |= o->state != PORT_UNKNOWN && !h->down;
 	if (!holder || !o->admin_down || !h->down)
 		h->off_ms = 0;
 	else if (!h->off_ms)
@@ -125,7 +125,7 @@ static bool counters_disagree(const struct rates *r, double times)
 	       differ(r, SERIES_OPTIONAL_CNP_RECEIVED, SERIES_CNP_RECEIVED, times);
 }
 
-/* RDMA bytes without packets, or packets without bytes. */
+/* True if RDMA bytes move without packets, or packets without bytes. */
 static bool is_stalled(const struct rates *r, double line)
 {
 	double bytes = (double)r->rate[SERIES_BYTES_RECEIVED] + (double)r->rate[SERIES_BYTES_SENT];
@@ -173,15 +173,15 @@ static void update_trust(struct history *h, const struct port_observation *o, co
 	h->ignored = r->ignored;
 }
 
-/* --- RDMA bytes against bytes of priorities --------------------------------------------------- */
+/* --- RDMA bytes outside the lossless priorities ----------------------------------------------- */
 
 static void smooth(double *mean, double now, double interval_s, double over_s)
 {
 	*mean += (now - *mean) * interval_s / (interval_s + over_s);
 }
 
-/* The highest possible rate in this interval: after a failed read, all bytes since the last read
- * may have moved in it. 0 = unknown. */
+/* Returns the highest possible rate in this interval: after a failed read, all bytes since the last
+ * read may have moved in it. 0 = unknown. */
 static double history_burst(const struct rates *r, enum series s, double interval_s)
 {
 	double moved = (double)r->rate[s] * (double)r->span_s[s];
@@ -189,8 +189,8 @@ static double history_burst(const struct rates *r, enum series s, double interva
 	return isnan(moved) ? 0 : moved / interval_s;
 }
 
-/* RDMA bytes minus the bytes of the lossless priorities. Other traffic may use these priorities,
- * too, so a positive rest is certainly RDMA outside them. */
+/* Adds a sample: the RDMA bytes minus the bytes of the lossless priorities. Other traffic may use
+ * these priorities, too, so a positive difference is certainly RDMA outside them. */
 static void update_balance(struct balance *b, const struct rates *r, enum series bytes,
 			   enum series first, uint8_t pfc, double line, uint64_t now_ms,
 			   double interval_s)
@@ -204,8 +204,8 @@ static void update_balance(struct balance *b, const struct rates *r, enum series
 					   ? (double)r->rate[(int)first + p]
 					   : (double)NAN;
 	if (isnan(outside)) {
-		/* Only one of the two reads succeeded; the next sample of the other includes
-		 * the bytes that it missed now. */
+		/* Only one of the two reads succeeded; the next rate of the other one includes the
+		 * bytes of this sample. */
 		b->peak = fmax(b->peak, burst);
 		return;
 	}
@@ -306,8 +306,8 @@ static void update_tallies(struct history *h, const struct rates *r, uint64_t no
 	}
 }
 
-/* The usual rate follows a decrease at once and an increase slowly, so that wear is compared with
- * the best value. */
+/* Updates the usual rate. The usual rate follows a decrease at once and an increase slowly, so that
+ * wear is compared with the best value. */
 static void update_usual(struct history *h, double interval_s)
 {
 	double now = history_corrected(h);
@@ -321,7 +321,18 @@ static void update_usual(struct history *h, double interval_s)
 	h->usual_known = true;
 }
 
-static void update_errors(struct error_run *e, const struct rates *r, uint64_t now_ms)
+static void update_failures(struct failure_run *f, float rate, uint64_t now_ms, double interval_s)
+{
+	if (!(rate > 0))
+		return;
+	if (now_ms - f->last_ms > ERRORS_MS)
+		f->count = 0;
+	f->count += (double)rate * interval_s;
+	f->last_ms = now_ms;
+}
+
+static void update_errors(struct error_run *e, const struct rates *r, uint64_t now_ms,
+			  double interval_s)
 {
 	static const enum series all[] = {SERIES_ACCESS_ERRORS, SERIES_ACCESS_ERRORS_RESP,
 					  SERIES_INVALID_REQUESTS, SERIES_LENGTH_ERRORS};
@@ -343,11 +354,11 @@ static void update_errors(struct error_run *e, const struct rates *r, uint64_t n
 	e->last_ms = now_ms;
 	e->n++;
 	e->reported = false;
-	e->rate = rate;
+	e->count += rate * interval_s;
 	e->series = found;
 }
 
-/* The mean packet size keeps its value while no packets pass. */
+/* Updates the mean packet size, which keeps its value while no packets pass. */
 static void update_flow(struct flow *f, const struct rates *r, enum series bytes,
 			enum series packets, double interval_s)
 {
@@ -379,7 +390,7 @@ void history_update(struct history *h, const struct port_observation *o, const s
 	update_holder(h, o, t, now_ms);
 	update_trust(h, o, r, t, interval_s, pause_contradicts);
 	update_balances(h, o, r, now_ms, interval_s);
-	update_errors(&h->errors, r, now_ms);
+	update_errors(&h->errors, r, now_ms, interval_s);
 	bytes = (double)(r->rate[SERIES_BYTES_RECEIVED] + r->rate[SERIES_BYTES_SENT]);
 	if (!isnan(bytes))
 		smooth(&h->minute, bytes, interval_s, FLOW_SLOW_S);
@@ -391,8 +402,8 @@ void history_update(struct history *h, const struct port_observation *o, const s
 	update_flow(&h->flow_received, r, SERIES_BYTES_RECEIVED, SERIES_PACKETS_RECEIVED,
 		    interval_s);
 	h->queue_pairs_failed = r->rate[SERIES_RETRIES_EXCEEDED] > 0;
-	if (h->queue_pairs_failed)
-		h->failed_ms = now_ms;
+	update_failures(&h->failed, r->rate[SERIES_RETRIES_EXCEEDED], now_ms, interval_s);
+	update_failures(&h->not_ready, r->rate[SERIES_RNR_EXCEEDED], now_ms, interval_s);
 	if (!isnan(phy))
 		h->phy_rate += (phy - h->phy_rate) * fmin(1, interval_s / PHY_SECONDS);
 	if (!h->watched_ms) {

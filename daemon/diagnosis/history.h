@@ -9,20 +9,27 @@
 
 #define HISTORY_FLAPS 8
 
-/* RDMA bytes against those of the lossless priorities, over a few seconds and over a minute. They
- * come from two different reads, so a single sample proves little. */
+/* How many RDMA bytes are outside the lossless priorities: the difference of two rates, smoothed
+ * over a few seconds and over a minute. The two rates come from different reads, so a single sample
+ * proves little. */
 struct balance {
-	double outside, all;	       /* bytes a second, smoothed over seconds */
-	double slow_outside, slow_all; /* over a minute */
-	double noise, weight; /* noise / weight: mean deviation of a sample from the usual share */
+	/* RDMA bytes a second outside the lossless priorities, and all RDMA bytes, over a few
+	 * seconds */
+	double outside, all;
+	double slow_outside, slow_all; /* the same, over a minute */
+	/* noise / weight: mean difference, in bytes a second, between the bytes outside in a sample
+	 * and the usual share (slow_outside / slow_all) of its bytes */
+	double noise, weight;
 	uint32_t samples;
-	uint64_t since_ms;  /* start of the present run of samples with bytes outside; 0 = none */
-	double above, peak; /* over a minute: mean of `outside` above 0, greatest burst */
-	double hits;	    /* samples with bytes outside, of about the last 60 */
-	bool missed;	    /* the last sample had no bytes outside */
+	uint64_t since_ms; /* start of the present run of samples with bytes outside; 0 = none */
+	double above; /* mean over a minute of the bytes outside; a negative difference counts as 0
+		       */
+	double peak;  /* highest rate of all RDMA bytes; decays over a minute */
+	double hits;  /* samples with bytes outside, of about the last 60 */
+	bool missed;  /* the last sample had no bytes outside */
 };
 
-/* Rare events, of which a few already indicate a fault. They are summed here because the rules'
+/* Rare events: a few of them already indicate a fault. They are summed here because the rules'
  * window of samples is too short for them. */
 enum tally {
 	TALLY_CNP_IGNORED,
@@ -40,23 +47,32 @@ enum tally {
 struct tally_sum {
 	float now;
 	float sum[2], seconds[2]; /* over about 10 s, and over a minute */
-	uint64_t since_ms;	  /* first event of the present rise; 0 = none */
+	uint64_t since_ms; /* when the rate began to increase; if it does not increase: the last
+			      event; 0 = no event */
 };
 
 /* Traffic in one direction. */
 struct flow {
-	double bytes[2], packets[2]; /* while both are above 0; over about 10 s and a minute */
-	double sum, seconds;	     /* packets, over about 10 s */
+	/* mean rates of the samples in which both moved, over about 10 s and a minute; flow_size()
+	 * divides them */
+	double bytes[2], packets[2];
+	double sum, seconds; /* sum / seconds: packets a second, over about 10 s */
 };
 
 /* Errors caused by the application; errors less than a minute apart are one run. */
 struct error_run {
 	uint64_t first_ms, last_ms; /* 0 = no errors */
-	double rate;		    /* of the last sample with errors */
+	double count;
 	enum series series;
 	unsigned n;    /* samples with errors */
-	bool seen;     /* such a counter exists */
+	bool seen;     /* a counter of such errors is visible */
 	bool reported; /* the rule has reported all of them */
+};
+
+/* A run of failures: they are less than a minute apart. */
+struct failure_run {
+	uint64_t last_ms; /* 0 = never */
+	double count;
 };
 
 #define BALANCE_SLOW_S 60.0
@@ -71,16 +87,18 @@ struct history {
 	bool changed;	  /* state or rate differ from the previous sample */
 	bool down;	  /* known to be not active */
 	bool went_down;	  /* in this sample */
-	bool held_up;	  /* has been up since its present pod got it */
+	bool up_in_pod;	  /* has been up at least once since its present pod got the device */
 	uint64_t down_ms; /* when it went down; 0 = it is up */
 	uint64_t flap_ms[HISTORY_FLAPS]; /* times it went down, newest first; 0 = none */
 	uint64_t holder;		 /* digest of the name of its pod; 0 = no pod has it */
-	uint64_t off_ms; /* since when it is down in its pod although no link is; 0 = it is not */
+	uint64_t off_ms; /* when it was found down by itself (admin_down) while a pod has it; 0 = it
+			    is not */
 	uint64_t command_failures;
-	bool commands_fail;	 /* firmware commands failed in this sample */
-	bool queue_pairs_failed; /* transport retries ran out in this sample */
-	uint64_t failed_ms;	 /* when that last happened; 0 = never */
-	double phy_rate;	 /* bytes a second that the PHY received, over about a minute */
+	bool commands_fail;	      /* firmware commands failed in this sample */
+	bool queue_pairs_failed;      /* transport retries ran out in this sample */
+	struct failure_run failed;    /* queue pairs whose transport retries ran out */
+	struct failure_run not_ready; /* queue pairs whose RNR retries ran out */
+	double phy_rate; /* bytes a second that the PHY received, over about a minute */
 	/* Bits a second that FEC corrects: the lowest mean of about an hour. */
 	double corrected_usual;
 	bool usual_known;
@@ -96,17 +114,17 @@ struct history {
 	uint32_t samples;     /* samples since watched_ms; the first one has no rates */
 	bool packets_moved;   /* packets have been counted at least once */
 	bool above_line_rate; /* a rate of this sample exceeded what the line can carry */
-	uint32_t ignored;
+	uint32_t ignored;     /* rejected rates up to the last sample, to set above_line_rate */
 };
 
-/* rates: of this sample. pause_contradicts: a priority received data although it was paused for the
- * whole sample. */
+/* Updates the state with one sample. rates: of this sample. pause_contradicts: a priority carried
+ * data although it was paused for the whole sample. */
 void history_update(struct history *, const struct port_observation *, const struct rates *,
 		    const struct thresholds *, uint64_t now_ms, double interval_s,
 		    bool pause_contradicts);
 /* Bits a second that FEC corrected, mean of about a minute; NaN: watched for too short a time. */
 double history_corrected(const struct history *);
-/* Mean packet size in bytes, over about 10 s or a minute; NaN: unknown. */
+/* Returns the mean packet size in bytes, over about 10 s or a minute; NaN: unknown. */
 double flow_size(const struct flow *, bool over_a_minute);
 /* Packets a second, over about 10 s; NaN: unknown. */
 double flow_packets(const struct flow *);
@@ -117,5 +135,5 @@ static inline bool history_is_settled(const struct history *h, const struct thre
 	return (double)(now_ms - h->first_seen_ms) >= 1000 * t->value[LIMIT_settle_seconds];
 }
 
-/* Number of times the link went down during the last span_ms. */
+/* Returns the number of times the link went down during the last span_ms. */
 unsigned history_flaps(const struct history *, uint64_t now_ms, uint64_t span_ms);

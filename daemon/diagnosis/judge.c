@@ -6,21 +6,25 @@
 
 #include "cleanup.h"
 #include "diagnosis_state.h"
+#include "search.h"
 
 /* A value above this share of the critical limit lets repeated warnings escalate to critical. */
 #define NEAR_CRITICAL 0.5
 
-#define USUAL_CONFIDENCE 0.8
+/* Sampling intervals until a rule can find a fault: a rate needs two samples, and a rule may need
+ * two rates. */
+#define FIRST_SAMPLES 2.5
 
 /* --- onset and first mover -------------------------------------------------------------------- */
 
-/* Traffic alone is no symptom. */
+/* True for every signal except traffic, which alone is no symptom. */
 static bool can_move_first(enum signal s)
 {
 	return s < SIGNAL_BYTES_RECEIVED;
 }
 
-/* The series of this signal that moves most now; without any movement, its usual name. */
+/* Returns the name of the signal's series with the highest rate; if none moves, that of its main
+ * series. */
 static const char *mover_name(const struct rates *r, enum signal s)
 {
 	static const struct {
@@ -64,7 +68,7 @@ static void find_first_mover(struct verdict *v, const struct rule_input *in)
 		first = in->history->flap_ms[0];
 		v->first_moved = "roce_phy_link_down_total";
 	}
-	/* Signals are in causal order: of two that began at the same time, keep the earlier one. */
+	/* Signals are in causal order: of two that began at the same time, keep the first. */
 	for (int s = 0; s < N_SIGNALS && can_move_first((enum signal)s); s++) {
 		uint64_t since = window_since(in->window, in->timeline, (enum signal)s, back_ms,
 					      in->span_ms[SPAN_LULL]);
@@ -94,10 +98,23 @@ static uint64_t onset_of(const struct finding *f, const struct latch *l,
 	if (!since && f->has_signal)
 		since = window_since(in->window, in->timeline, f->signal, back_ms, lull_ms);
 
-	/* If the excursion fills the whole span that is searched, its beginning is unknown. */
+	/* If the signal moved during the whole span that is searched, its beginning is unknown. */
 	return since && since < l->bad_since_ms && in->now_ms - since < back_ms - lull_ms
 		       ? since
 		       : l->bad_since_ms;
+}
+
+/* True if the fault may be older than the daemon: the port was in the daemon's first sample, and
+ * the fault was found as soon as the port had rates, or as soon as its link was judged. */
+static bool began_before_start(const struct diagnosis *d, const struct rule_input *in,
+			       uint64_t onset_ms)
+{
+	double soon_ms = FIRST_SAMPLES * (double)timeline_interval(in->timeline);
+	double after_ms = (double)onset_ms - (double)in->history->first_seen_ms;
+	double settle_ms = 1000 * threshold(in, LIMIT_settle_seconds);
+
+	return in->history->first_seen_ms == d->first_ms &&
+	       (after_ms <= soon_ms || (after_ms >= settle_ms && after_ms <= settle_ms + soon_ms));
 }
 
 /* --- verdicts --------------------------------------------------------------------------------- */
@@ -116,24 +133,86 @@ static enum severity capped(const struct cause_row *row, const struct rule_input
 	return cap && s > SEVERITY_INFO ? SEVERITY_INFO : s;
 }
 
-static void copy_pods(struct verdict *v, const struct port_observation *o)
+static void judge_add_pods(struct verdict *v, const struct port_observation *o)
 {
-	v->n_pods = (uint32_t)o->n_pods;
-	for (size_t i = 0; i < o->n_pods && i < VERDICT_PODS_MAX; i++)
-		v->pods[i] = o->pods[i];
+	const uint32_t known = v->n_pods < VERDICT_PODS_MAX ? v->n_pods : VERDICT_PODS_MAX;
+
+	for (size_t i = 0; i < o->n_pods; i++) {
+		/* A pod may have several VFs. */
+		if (any_of(known, k,
+			   strcmp(v->pods[k].name, o->pods[i].name) == 0 &&
+				   strcmp(v->pods[k].namespace, o->pods[i].namespace) == 0))
+			continue;
+		if (v->n_pods < VERDICT_PODS_MAX)
+			v->pods[v->n_pods] = o->pods[i];
+		v->n_pods++;
+	}
 }
 
-/* Keeps the evidence of the sample in which the fault is worst, the last one of several. */
+/* Sets the verdict's pods: those of the subject, and those of its VFs if the fault affects them,
+ * too. If there are none, the verdict keeps its previous pods, which have ended. */
+static void copy_pods(struct verdict *v, const struct cause_row *row, const struct rule_input *in,
+		      const struct port_observation *subject)
+{
+	bool shared = row->concerns_vfs && subject == in->port && subject->function[0] &&
+		      !subject->parent[0];
+	uint32_t before = v->n_pods;
+
+	v->n_pods = 0;
+	judge_add_pods(v, subject);
+	for (size_t i = 0; shared && i < in->all->n_ports; i++)
+		if (in->all->ports[i].port == subject->port &&
+		    strcmp(in->all->ports[i].parent, subject->function) == 0)
+			judge_add_pods(v, &in->all->ports[i]);
+	if (v->n_pods == 0)
+		v->n_pods = before;
+}
+
+/* Adds the number of onsets within an hour to the evidence: it made the verdict critical. */
+static void show_onsets(struct verdict *v, unsigned onsets, double least)
+{
+	if (v->n_evidence < EVIDENCE_MAX)
+		v->evidence[v->n_evidence++] = (struct evidence){
+			"onsets of this fault within an hour", "", onsets, least, -1, NULL};
+}
+
+/* Converts a monotonic time to Unix time; 0 = unknown. */
+static uint64_t judge_unix(const struct rule_input *in, uint64_t ms)
+{
+	return in->all->unix_ms > in->now_ms - ms ? in->all->unix_ms - (in->now_ms - ms) : 0;
+}
+
+/* The same number, or two numbers as ratios to their limits, can be compared; else the first one is
+ * kept. NULL: none. */
+static bool is_as_bad(const struct evidence *now, const struct evidence *worst, bool less_is_worse)
+{
+	double a, b;
+
+	if (!now || !worst)
+		return !worst;
+	a = now->value;
+	b = worst->value;
+	if (now->threshold > 0 && worst->threshold > 0) {
+		a /= now->threshold;
+		b /= worst->threshold;
+	} else if (strcmp(now->name, worst->name) != 0) {
+		return false;
+	}
+	return less_is_worse ? a <= b : a >= b;
+}
+
+/* Keeps the evidence of the sample in which the fault was worst; of several equally bad samples,
+ * that of the latest. */
 static void judge_keep_worst(struct verdict *v, const struct cause_row *row, enum severity s)
 {
-	const struct evidence *e = evidence_main(v->evidence, v->n_evidence);
-	double value = !e ? 0 : e->threshold > 0 ? e->value / e->threshold : e->value;
-	bool is_worse = row->less_is_worse ? value <= v->worst.value : value >= v->worst.value;
+	const struct evidence *now = evidence_main(v->evidence, v->n_evidence, row->less_is_worse);
+	const struct evidence *worst = evidence_main(v->worst.evidence, v->worst.n_evidence,
+						     row->less_is_worse);
 
-	if (v->worst.severity && (s < v->worst.severity || (s == v->worst.severity && !is_worse)))
+	if (s < v->worst.severity ||
+	    (s == v->worst.severity && !is_as_bad(now, worst, row->less_is_worse)))
 		return;
 	v->worst.severity = s;
-	v->worst.value = value;
 	v->worst.n_evidence = v->n_evidence;
 	memcpy(v->worst.evidence, v->evidence, v->n_evidence * sizeof(v->evidence[0]));
 }
@@ -142,17 +221,18 @@ static void judge_refresh(struct verdict *v, const struct cause_row *row, const 
 			  const struct rule_input *in, const struct finding *f)
 {
 	enum severity s = capped(row, in, f->severity);
-	const struct port_observation *subject = f->subject ? f->subject : in->port;
+	double escalation = in->limits->value[LIMIT_escalation_onsets];
+	unsigned onsets = latch_onsets(l, in->now_ms);
+	bool escalates = s == SEVERITY_WARNING && !(f->near < NEAR_CRITICAL) &&
+			 onsets >= escalation;
 
-	if (s == SEVERITY_WARNING && !(f->near < NEAR_CRITICAL) &&
-	    latch_onsets(l, in->now_ms) >= in->limits->value[LIMIT_escalation_onsets])
+	if (escalates)
 		s = SEVERITY_CRITICAL;
 	if (s > v->severity) {
 		if (v->severity)
 			v->change = VERDICT_SEVERITY;
 		v->severity = s;
 	}
-	v->confidence = f->confidence;
 	v->clearing_ms = v->over_ms = 0;
 	v->remark = f->why;
 	v->management = is_management(in->port);
@@ -160,10 +240,13 @@ static void judge_refresh(struct verdict *v, const struct cause_row *row, const 
 		v->severity = SEVERITY_INFO;
 	v->n_evidence = f->n_evidence;
 	memcpy(v->evidence, f->evidence, f->n_evidence * sizeof(f->evidence[0]));
+	if (escalates && !v->management)
+		show_onsets(v, onsets, escalation);
+	evidence_sort(v->evidence, v->n_evidence, row->less_is_worse);
 	judge_keep_worst(v, row, f->severity);
-	/* Keep the pods concerned after they have ended. */
-	if (subject->n_pods)
-		copy_pods(v, subject);
+	v->last_ms = f->last_ms ? f->last_ms : in->now_ms;
+	v->last_unix_ms = judge_unix(in, v->last_ms);
+	copy_pods(v, row, in, f->subject ? f->subject : in->port);
 	if (in->port->qps.peer[0])
 		memcpy(v->peer, in->port->qps.peer, sizeof(v->peer));
 }
@@ -186,9 +269,10 @@ static int judge_apply(struct diagnosis *d, struct watched_port *p, enum cause c
 			return -ENOMEM;
 		}
 		v->onset_ms = onset_of(f, l, in);
-		v->onset_unix_ms = in->all->unix_ms > in->now_ms - v->onset_ms
-					   ? in->all->unix_ms - (in->now_ms - v->onset_ms)
-					   : 0;
+		v->before_start = began_before_start(d, in, v->onset_ms);
+		if (v->before_start)
+			v->onset_ms = in->history->first_seen_ms;
+		v->onset_unix_ms = judge_unix(in, v->onset_ms);
 		find_first_mover(v, in);
 		judge_refresh(v, row, l, in, f);
 	} else if (latch_is_open(l)) {
@@ -228,14 +312,16 @@ static int missing_series(const struct cause_row *row, const struct rates *r)
 }
 
 /* Applies a rule. *ret_missing: a required series that is not visible; -1: none. */
-static enum rule_answer judge_ask_rule(const struct cause_row *row, struct rule_input *in,
-				       struct finding *f, int *ret_missing)
+static enum rule_answer judge_apply_rule(const struct cause_row *row, struct rule_input *in,
+					 struct finding *f, int *ret_missing)
 {
 	enum rule_answer answer;
 
 	*ret_missing = -1;
 	if (!row->rule)
-		return cannot_decide(f, "needs a sum over all nodes: see the fleet queries");
+		return cannot_decide(
+			f,
+			"no node can decide it alone: the alert RoceletCnpLost compares the sums of all nodes");
 	if (row->needs_congestion_control &&
 	    (in->limits->expected == CC_PFC_ONLY || in->limits->expected == CC_LOSSY))
 		return ANSWER_NO;
@@ -246,7 +332,8 @@ static enum rule_answer judge_ask_rule(const struct cause_row *row, struct rule_
 	return answer == ANSWER_NO && row->needs_traffic && in->idle ? ANSWER_NO_TRAFFIC : answer;
 }
 
-/* True if the port carries much traffic, the line has room, and every symptom is visible and 0. */
+/* True if the port carries much traffic, the line has room, and every symptom from pause to RNR
+ * NAKs (without CNPs sent) is visible and 0. PHY errors must be 0 or invisible. */
 static bool is_clear(const struct rule_input *in)
 {
 	for (int s = SIGNAL_PAUSE_RECEIVED; s < SIGNAL_FAILED; s++)
@@ -259,18 +346,18 @@ static bool is_clear(const struct rule_input *in)
 	       in->use_sent < in->limits->value[LIMIT_clear_utilisation];
 }
 
-/* Does not clear the evidence: n_evidence is the number of valid entries. */
+/* Resets the finding for the next rule. The old evidence is not cleared: n_evidence is the number
+ * of valid entries. */
 static void begin_finding(struct finding *f, const struct cause_row *row)
 {
 	f->severity = SEVERITY_INFO;
-	f->confidence = USUAL_CONFIDENCE;
 	f->near = (double)NAN;
 	f->yields = f->at_once = false;
 	f->why = NULL;
 	f->subject = NULL;
 	f->signal = row->signal;
 	f->has_signal = row->has_signal;
-	f->since_ms = 0;
+	f->since_ms = f->last_ms = 0;
 	f->since_exact = false;
 	f->n_evidence = 0;
 }
@@ -302,6 +389,13 @@ static int judge_latch(struct diagnosis *d, struct watched_port *p, enum cause c
 	return judge_apply(d, p, c, in, f, step);
 }
 
+static enum severity judge_held(struct diagnosis *d, const struct watched_port *p, enum cause c)
+{
+	const struct verdict *v = verdicts_find(d, p->id, c);
+
+	return v ? v->worst.severity : SEVERITY_NONE;
+}
+
 int judge_port(struct diagnosis *d, const struct observation *all, size_t port,
 	       struct watched_port *p)
 {
@@ -330,7 +424,8 @@ int judge_port(struct diagnosis *d, const struct observation *all, size_t port,
 
 		begin_finding(&f, row);
 		in.open = l && latch_is_open(l);
-		answer = judge_ask_rule(row, &in, &f, &missing);
+		in.held = in.open ? judge_held(d, p, (enum cause)c) : SEVERITY_NONE;
+		answer = judge_apply_rule(row, &in, &f, &missing);
 		if (answer == ANSWER_UNDECIDED)
 			undecided[n_undecided++] = (struct undecided){f.why, (enum cause)c,
 								      missing};

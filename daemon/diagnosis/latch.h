@@ -20,7 +20,7 @@ struct latch {
 	uint32_t onset_s[LATCH_ONSETS]; /* starts of the last verdicts, newest first; 0 = none */
 	uint8_t recent;			/* one bit per sample, 1 = yes; bit 0 is the newest */
 	uint8_t answer;			/* enum rule_answer of the last sample */
-	bool yields;			/* of the last finding */
+	bool yields;			/* of the finding of the last yes */
 	/* cause and next: the entry in the list of its port */
 	enum cause cause;
 	struct latch *next;
@@ -45,7 +45,7 @@ static inline bool latch_rests(struct latch *l, enum rule_answer answer)
 		l->recent = (uint8_t)(l->recent << 1);
 	return true;
 }
-/* Forgets the samples before a gap; they do not combine with later ones. */
+/* Drops the samples before a gap; they do not combine with later ones. */
 void latch_gap(struct latch *);
 void latch_close(struct latch *);
 /* Verdicts that opened within the last hour. */
@@ -57,7 +57,7 @@ struct latches {
 	struct latch *first; /* owned */
 };
 
-/* NULL: it is at rest. */
+/* Returns NULL if the cause's latch is at rest. */
 struct latch *latches_find(const struct latches *, enum cause);
 /* Adds a latch that was at rest. NULL: out of memory. */
 struct latch *latches_wake(struct latches *, enum cause);

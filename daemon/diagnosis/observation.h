@@ -62,7 +62,8 @@ struct port_observation {
 	char bytes_source[16]; /* as in struct sampled_port, or "bpf" */
 	bool visible;	       /* false: it could not be read, and the fields below are not valid */
 	bool management;       /* it carries the node's default route */
-	bool admin_down; /* it is down by itself: its netdev was set down, or its PF's link is up */
+	bool admin_down; /* its netdev is set down, or it is down while its PF's link is up: no link
+			    failed */
 	bool link_disabled; /* a VF whose PF keeps its link down (VF link state "disable") */
 	bool was_active;    /* was active before rocelet first saw it */
 	bool gid_moved;	    /* an address has just moved to another GID index */
@@ -94,7 +95,8 @@ struct observation {
 
 /* Sets all values to unknown, and the port to visible. */
 void port_observation_init(struct port_observation *);
-/* Index of a port, searched from hint on; port 0: any port of the device. SIZE_MAX: not found. */
+/* Returns the index of a port, searched from hint on; port 0: any port of the device. SIZE_MAX: not
+ * found. */
 size_t observed_port(const struct port_observation *, size_t n, const char *device, uint32_t port,
 		     size_t hint);
 /* True for software RoCE on a netdev (rxe). */

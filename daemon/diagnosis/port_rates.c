@@ -73,7 +73,8 @@ static bool has_same_values(const struct port_rates *p, const double value[N_SER
 	return true;
 }
 
-/* The rates that rates_update() gives for unchanged values, or for the first values of a port. */
+/* Returns the rates that rates_update() gives for unchanged values, or for the first values of a
+ * port. */
 static void rates_at_rest(const struct port_rates *p, double interval_s, struct rates *ret)
 {
 	size_t n = 0;

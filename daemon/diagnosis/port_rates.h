@@ -34,7 +34,7 @@ struct rates *port_rates_update(struct port_rates *, struct rates *room,
 /* Returns the rates of the last update again, in *room or in the port. Those in *room are without
  * the caller's changes. */
 struct rates *port_rates_again(struct port_rates *, struct rates *room, double interval_s);
-/* rates_restart(). */
+/* Calls rates_restart() for the port. */
 void port_rates_restart(struct port_rates *);
 uint32_t port_rates_ignored(const struct port_rates *);
 uint32_t port_rates_resets(const struct port_rates *);

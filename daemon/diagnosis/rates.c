@@ -82,7 +82,8 @@ static bool believable(int i, double moved, double interval_s, double line)
 	return true;
 }
 
-/* A ratio is at most 1; a number of objects of a NIC is at most GREATEST. */
+/* Returns the value; NaN if it is impossible: a ratio is at most 1, and a number of objects of a
+ * NIC is at most GREATEST. */
 float rates_gauge(enum series i, double value)
 {
 	bool ratio = i >= SERIES_PCIE_STALLED_READ && i <= SERIES_PCIE_STALLED_WRITE;

@@ -5,12 +5,16 @@
  * covers all the time since then. Rates over different time spans are not comparable
  * (rates_together()).
  *
- * A counter that goes backwards has done one of five things: it wrapped at 2^32 (gives a rate); it
- * started over; it was read out of order and steps back a little (no movement); it read low for a
- * moment and returns to at least its old total (a gap); or several fell at once, so the whole port
- * started over. A base of 0 counts only once it was read twice: some drivers answer 0 when they
- * cannot read, and the counter's total would be the next rate. A rate above what the line can carry
- * is NaN. */
+ * A counter can go backwards for five reasons:
+ * - it wrapped at 2^32: it gets a rate;
+ * - it was read out of order and is a little lower: it did not move;
+ * - one value was too low, and the counter returns to at least its old total: a gap;
+ * - it started over;
+ * - several counters fell at once: all counters of the port started over.
+ *
+ * A base of 0 is used only once it was read twice: some drivers return 0 when they
+ * cannot read, and the next rate would then be the counter's total. A rate above what the line can
+ * carry is NaN. */
 #pragma once
 
 #include "observation.h"
@@ -28,16 +32,16 @@ struct rates {
 };
 
 void rates_init(struct rates *);
-/* interval_s: since the last update. A counter that was not read for more than gap_s gets no rate;
- * a port that was not visible for that long needs rates_restart(). line: bytes a second, 0 =
- * unknown. */
+/* Updates the rates. interval_s: since the last update. A counter that was not read for more than
+ * gap_s gets no rate; a port that was not visible for that long needs rates_restart(). line: bytes
+ * a second, 0 = unknown. */
 void rates_update(struct rates *, const double value[N_SERIES], double interval_s, double gap_s,
 		  double line);
 /* Drops all counter bases; the next sample gives no rates. */
 void rates_restart(struct rates *);
-/* The rate of a gauge is its value; NaN if no NIC can have it. */
+/* Returns the rate of a gauge, which is its value; NaN if no NIC can have that value. */
 float rates_gauge(enum series, double value);
-/* CNPs sent a second, without those that slow restarts caused, which answer no mark. */
+/* Returns the CNPs sent a second, without those that slow restarts caused, which answer no mark. */
 double cnps_of_marks(const struct rates *);
 /* True if both rates cover the same time; only then may they be compared. */
 static inline bool rates_together(const struct rates *r, enum series a, enum series b)

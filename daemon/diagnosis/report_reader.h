@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report_reader.h - a reader of the last report whose work is too long for the loop. */
+/* report_reader.h - a function that reads the last report on a worker, because it would block the
+ * loop for too long. */
 #pragma once
 
 struct diagnosis_report;

@@ -30,7 +30,7 @@ double port_line(const struct port_observation *o)
 	return down ? 0 : (double)o->rate_bps / 8;
 }
 
-/* The part of the line that roce_bytes_total can show: sources that count frames include
+/* Returns the part of the line that roce_bytes_total can show: sources that count frames include
  * headers. */
 static double most_of_line(const struct port_observation *o, double line)
 {
@@ -89,7 +89,7 @@ bool pause_contradicts(const struct rates *r, double line)
 	       contradicts(r, SERIES_PAUSE_RECEIVED, SERIES_PRIORITY_SENT, line);
 }
 
-/* Sum of the visible ones; NaN if none is visible. */
+/* Returns the sum of the visible rates of the list; NaN if none is visible. */
 static double rule_input_sum_of(const struct rates *r, const enum series *list, size_t n)
 {
 	double sum = (double)NAN;
@@ -167,7 +167,8 @@ static double discards_of(const struct rates *r)
 	return isnan(port) ? (sum > 0 ? sum : port) : fmax(sum, port);
 }
 
-/* Share of the packets received that the fabric marked; excludes marks made by this NIC. */
+/* Returns the share of the packets received that the fabric marked; excludes marks made by this
+ * NIC. */
 static double share_of_marks(const struct rates *r, double packets)
 {
 	double ce = (double)r->rate[SERIES_CE];
@@ -219,7 +220,7 @@ void signals_make(double ret[N_SIGNALS], const struct rates *r, bool soft_roce, 
 	ret[SIGNAL_BYTES_SENT] = (double)r->rate[SERIES_BYTES_SENT];
 }
 
-/* Mean weighted by the bytes of each sample. */
+/* Returns the recent share of packets marked CE: the mean, weighted by the bytes of each sample. */
 static double recent_ce_share(const struct rule_input *in)
 {
 	double marked = 0, bytes = 0;
@@ -309,8 +310,8 @@ double beyond_chance(double events)
 	return fmax(events - CHANCE * sqrt(events), 0);
 }
 
-/* Packets of the busier direction: a reader sends few packets, and it is the responses that are
- * lost. */
+/* Returns the packets of the busier direction in the span. With RDMA READ the requester sends few
+ * packets; the losses are among the responses that it receives. */
 static double packets_over(const struct rule_input *in, enum span span)
 {
 	double received = flow_size(&in->history->flow_received, span != SPAN_RECENT);
@@ -329,8 +330,8 @@ static double packets_over(const struct rule_input *in, enum span span)
 						 ms / 1000;
 }
 
-/* True if there are more events than chance explains at the share `far` and at the usual rate.
- * Without counted packets, events are contradictory and prove nothing. */
+/* True if the events exceed, beyond chance, both `far` times the packets and `usual` times the
+ * seconds. False if no packets were counted: lost packets without traffic contradict each other. */
 static bool is_far(const struct certainty *c, double events, double seconds, double packets)
 {
 	double root = sqrt(events);
@@ -342,8 +343,8 @@ static bool is_far(const struct certainty *c, double events, double seconds, dou
 double certain_rate(const struct rule_input *in, enum signal s, const struct certainty *c,
 		    double *ret_share)
 {
-	/* samples: how many samples of `span` need events; goes_on: span that needs at least one,
-	 * so that the fault still goes on. */
+	/* samples: how many samples of `span` need events; goes_on: if this span has no event, the
+	 * fault has ended. */
 	static const struct {
 		enum span span, goes_on;
 		unsigned samples;
@@ -408,6 +409,11 @@ void show_word(struct finding *f, const char *name, double value, const char *wo
 	show(f, name, "", value, (double)NAN);
 	if (f->n_evidence > 0)
 		f->evidence[f->n_evidence - 1].word = word;
+}
+
+void show_priorities(struct finding *f, const char *name, unsigned mask)
+{
+	show(f, name, EVIDENCE_PRIORITIES, mask, (double)NAN);
 }
 
 enum rule_answer cannot_decide(struct finding *f, const char *why)

@@ -12,8 +12,8 @@
 #include "verdict.h"
 #include "window.h"
 
-/* How far back rules look: name, milliseconds, and the least number of samples, which extends the
- * span when samples are far apart. */
+/* Time spans that rules search: name, milliseconds, and the least number of samples, which extends
+ * the span when samples are far apart. */
 #define SPAN_LIST(X)                                                                               \
 	X(LULL, 5000, 2)    /* a shorter pause does not end a fault */                             \
 	X(RECENT, 10000, 3) /* span of means called "recent" */                                    \
@@ -35,7 +35,7 @@ enum span {
 void spans_make(uint64_t ret[N_SPANS], const struct timeline *, uint64_t gap_ms);
 
 /* Standard deviations by which an event count must exceed its limit. At a true rate of a third of
- * the limit, chance does so in at most one of 10^8 windows. */
+ * the limit, chance exceeds it so far in at most one of 10^8 windows. */
 #define CHANCE 3.0
 
 /* As CHANCE, for fewer than `least` events, which are judged by their share alone. One fault can
@@ -65,7 +65,9 @@ struct rule_input {
 	const uint64_t *span_ms; /* indexed by enum span */
 	uint64_t now_ms;
 	double interval_s;
-	bool open;	/* the rule's verdict is open */
+	bool open; /* the rule's verdict is open */
+	/* Highest severity that the rule has given to that verdict; SEVERITY_NONE: not open. */
+	enum severity held;
 	bool settled;	/* known for long enough to judge its link */
 	bool judgeable; /* the link is up, and was for the whole sample */
 	double line;	/* bytes a second; 0 = unknown */
@@ -87,12 +89,12 @@ void rule_input_make(struct rule_input *ret, const struct observation *, size_t 
 		     const struct thresholds *, const struct rates *, const struct history *,
 		     const struct window *, const struct timeline *,
 		     const uint64_t span_ms[N_SPANS], double interval_s);
-/* Priorities that carry RDMA: the lossless ones, or all of them if these are unknown. */
+/* Priorities that carry RDMA: the lossless ones, or all eight if no lossless one is known. */
 uint8_t rdma_priorities(const struct port_observation *);
-/* Clears pause and drops of all other priorities. Of the port's drops, keeps those that the other
- * priorities and their traffic do not explain. */
+/* Sets pause, drops and the host's marks of all other priorities to NaN. Reduces the port's drops
+ * to those that the other priorities and their traffic do not explain. */
 void rates_of_rdma(struct rates *, uint8_t priorities);
-/* The port's rate in bytes a second, 0 if the link is not up. */
+/* Returns the port's rate in bytes a second, 0 if the link is not up. */
 double port_line(const struct port_observation *);
 /* Series of one direction of pause. Received pause stops sending, and sent pause stops
  * receiving. */
@@ -106,9 +108,10 @@ double pause_bytes(const struct rates *, const struct pause_way *, int priority)
 /* Returns the longest-paused priority and its share, in one sample. first: SERIES_PAUSE_RECEIVED or
  * SERIES_PAUSE_SENT. */
 struct paused paused_most(const struct rates *, enum series first);
-/* A priority was paused for a whole sample, and yet carried more than a tenth of the line rate. */
+/* True if a priority was paused for a whole sample, and yet carried more than a tenth of the line
+ * rate. */
 bool pause_contradicts(const struct rates *, double line);
-/* The 14 signals of one sample. */
+/* Computes the 14 signals of one sample. */
 void signals_make(double ret[N_SIGNALS], const struct rates *, bool soft_roce, unsigned mtu);
 
 /* --- helpers of rules ------------------------------------------------------------------------- */
@@ -123,21 +126,29 @@ static inline double threshold(const struct rule_input *in, enum threshold t)
 	return in->limits->value[t];
 }
 
-/* Limit that a value must reach. */
+/* Returns the limit that a value must reach. */
 static inline double limit(const struct rule_input *in, enum threshold t)
 {
 	return in->limits->value[t] * (in->open ? 0.5 : 1);
 }
 
-/* Limit that a value must not exceed. */
+/* Returns the limit to show: `high` if the finding or the open verdict has the severity `level` or
+ * a higher one, else `low`. */
+static inline double limit_of(const struct rule_input *in, const struct finding *f,
+			      enum severity level, double low, double high)
+{
+	return f->severity >= level || in->held >= level ? high : low;
+}
+
+/* Returns the limit that a value must not exceed. */
 static inline double ceiling(const struct rule_input *in, enum threshold t)
 {
 	return in->limits->value[t] * (in->open ? 2 : 1);
 }
 
-/* The recent mean is at least `least`, and so are two samples or more. */
+/* True if the recent mean is at least `least`, and two or more recent samples are, too. */
 bool sustained(const struct rule_input *, enum signal, double least);
-/* Practically no traffic in this sample. */
+/* True if there was practically no traffic in this sample. */
 bool is_still(const struct rule_input *);
 /* Events in excess of what chance explains. */
 double beyond_chance(double events);
@@ -145,28 +156,32 @@ double beyond_chance(double events);
 struct certainty {
 	double least; /* per second */
 	double share; /* of the packets; 0: any number of packets */
-	double far; /* share of the packets from which fewer than `least` suffice; INFINITY: none */
-	double usual; /* per second on a healthy port, however few its packets; used with `far` */
+	double far;   /* above this share of the packets, fewer events suffice; INFINITY: never */
+	double usual; /* events a second that are normal, however few the packets; used with `far`
+		       */
 };
 
-/* Events a second over the shortest of RECENT, LATELY, MINUTES and LONG in which there are enough:
- * those beyond chance, or all if their share is far. The events must still go on. 0: not enough in
- * any span. *ret_share: of the packets. */
+/* Returns the events a second over the shortest span (RECENT, LATELY, MINUTES or LONG) with enough
+ * events: those beyond chance, or all of them if their share of the packets exceeds `far`. 0: not
+ * enough in any span, or the events have stopped. *ret_share: these events as a share of the
+ * packets. */
 double certain_rate(const struct rule_input *, enum signal, const struct certainty *,
 		    double *ret_share);
 /* Returns the events a second of a tally, in this sample or recently. */
 double tally_rate(const struct rule_input *, enum tally);
 /* Adds evidence to the finding; ignored if the finding is full. */
 void show(struct finding *, const char *name, const char *unit, double value, double threshold);
-/* The same, with a word for the value, and no limit. */
+/* Adds evidence like show(), with a word for the value, and no limit. */
 void show_word(struct finding *, const char *name, double value, const char *word);
+/* Adds a bit mask of priorities, which is shown as their numbers. */
+void show_priorities(struct finding *, const char *name, unsigned mask);
 void show_numbered(struct finding *, const char *name, int number, const char *unit, double value,
 		   double threshold);
 enum rule_answer cannot_decide(struct finding *, const char *why);
-/* Severity of a value, given its warning and critical limits. */
+/* Returns the severity of a value, given its warning and critical limits. */
 enum severity severity_by(double value, double warning, double critical);
-/* Sets the finding's severity, warning or from `critical` on critical, and `near`, the ratio of the
- * value to that limit. */
+/* Sets the finding's severity (critical if the value is at least `critical`, else warning), and
+ * `near`, the ratio of the value to `critical`. */
 void grade(struct finding *, double value, double critical);
 
 /* --- the rules -------------------------------------------------------------------------------- */

@@ -1,20 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Rules of the application and its peers. */
+/* Rules for faults of the application, its peers and its addresses. */
 #include <math.h>
+
+#include "search.h"
 
 #include "rules.h"
 
 static bool a_pod_ended(const struct port_observation *o)
 {
-	for (size_t i = 0; i < o->n_pods; i++)
-		if (o->pods[i].ended)
-			return true;
-	return false;
+	return any_of(o->n_pods, i, o->pods[i].ended);
+}
+
+/* Returns the queue pairs that failed in the present run of failures; NaN: not counted. */
+static double exceeded_lately(const struct rule_input *in, double exceeded)
+{
+	const struct failure_run *r = &in->history->not_ready;
+	bool lately = r->last_ms && in->now_ms - r->last_ms < in->span_ms[SPAN_LATELY];
+
+	return lately && !a_pod_ended(in->port) ? r->count : exceeded;
 }
 
 enum rule_answer rule_receiver_not_ready(const struct rule_input *in, struct finding *f)
 {
-	/* When a pod ends, its receives disappear before its peers know. */
+	/* When a pod ends, its receives disappear before its peers stop sending. */
 	double counted = rate_of(in, SERIES_RNR_EXCEEDED);
 	double exceeded = counted > 0 && a_pod_ended(in->port) ? 0 : counted,
 	       rate = in->mean[SIGNAL_NOT_READY];
@@ -34,21 +42,21 @@ enum rule_answer rule_receiver_not_ready(const struct rule_input *in, struct fin
 	     threshold(in, LIMIT_not_ready_rate));
 	show(f, "roce_receive_wqe_missing_total", "1/s", rate_of(in, SERIES_WQE_MISSING),
 	     threshold(in, LIMIT_not_ready_rate));
-	show(f, "roce_rnr_retries_exceeded_total", "1/s", exceeded, 0);
+	show(f, "roce_rnr_retries_exceeded_total", "", exceeded_lately(in, exceeded), 0);
 	return ANSWER_YES;
 }
 
 /* Milliseconds since queue pairs failed because retries ran out; UINT64_MAX: not recently. */
 static uint64_t since_failed(const struct rule_input *in)
 {
-	uint64_t failed_ms = in->history->failed_ms;
+	uint64_t failed_ms = in->history->failed.last_ms;
 
 	return failed_ms && in->now_ms - failed_ms < in->span_ms[SPAN_LATELY]
 		       ? in->now_ms - failed_ms
 		       : UINT64_MAX;
 }
 
-/* Practically no traffic for seconds. */
+/* True if there was practically no traffic in the last seconds. */
 static bool traffic_stopped(const struct rule_input *in)
 {
 	double bytes = window_mean(in->window, in->timeline, SIGNAL_BYTES_SENT,
@@ -59,19 +67,19 @@ static bool traffic_stopped(const struct rule_input *in)
 	return bytes < threshold(in, LIMIT_utilisation_idle) * in->most;
 }
 
-/* Time of the first of the timeouts that made the queue pairs fail. */
+/* Returns the time of the first of the timeouts that made the queue pairs fail. */
 static uint64_t first_timeout(const struct rule_input *in)
 {
 	return window_since_at(in->window, in->timeline, SIGNAL_TIMEOUTS, in->span_ms[SPAN_BACK],
-			       in->span_ms[SPAN_LULL], in->history->failed_ms);
+			       in->span_ms[SPAN_LULL], in->history->failed.last_ms);
 }
 
 static void show_failures(const struct rule_input *in, struct finding *f)
 {
 	const struct observed_qps *q = &in->port->qps;
 
-	show(f, "roce_transport_retries_exceeded_total", "1/s",
-	     rate_of(in, SERIES_RETRIES_EXCEEDED), 0);
+	f->last_ms = in->history->failed.last_ms;
+	show(f, "roce_transport_retries_exceeded_total", "", in->history->failed.count, 0);
 	show(f, "roce_ack_timeouts_total", "1/s", in->mean[SIGNAL_TIMEOUTS], (double)NAN);
 	if (!q->failures_known)
 		return;
@@ -86,8 +94,8 @@ static bool gid_moved_lately(const struct rule_input *in)
 	return moved_ms && in->now_ms - moved_ms < 2 * in->span_ms[SPAN_LATELY];
 }
 
-/* Queue pairs hold an index into the GID table. After a move, the old index has another address or
- * none, and responses from the peers are lost. */
+/* Detects a moved GID. Queue pairs hold an index into the GID table. After a move, the old index
+ * has another address or none, and responses from the peers are lost. */
 enum rule_answer rule_gid_moved(const struct rule_input *in, struct finding *f)
 {
 	bool failed = since_failed(in) != UINT64_MAX;
@@ -114,8 +122,8 @@ enum rule_answer rule_job_ended(const struct rule_input *in, struct finding *f)
 	return ANSWER_YES;
 }
 
-/* One of several peers failed: it is down. All peers at once: their job may be ending, which the
- * state of its pod will show. */
+/* If one of several peers failed, that peer is down. If all peers failed at once, their job may be
+ * ending; the state of this port's pod will show that. */
 enum rule_answer rule_peer_gone(const struct rule_input *in, struct finding *f)
 {
 	const struct observed_qps *q = &in->port->qps;
@@ -126,21 +134,22 @@ enum rule_answer rule_peer_gone(const struct rule_input *in, struct finding *f)
 
 	if (since == UINT64_MAX || a_pod_ended(in->port) || gid_moved_lately(in))
 		return ANSWER_NO;
-	/* Traffic, or another reason for certainty, may have ended since; keep an open verdict. */
+	/* The evidence that opened the verdict (traffic, a single peer) may be missing by now; keep
+	 * an open verdict open. */
 	if (!one && !goes_on && !in->open && since < in->span_ms[SPAN_STEADY])
 		return ANSWER_NO;
 	f->severity = SEVERITY_WARNING;
 	f->at_once = true;
 	f->since_ms = first_timeout(in);
-	f->confidence = one ? 0.9 : goes_on ? 0.8 : 0.5;
 	if (!one && !goes_on)
 		f->why = "all peers at once: this port has no path to them, or their job ended";
 	show_failures(in, f);
 	return ANSWER_YES;
 }
 
-/* When a pod ends, the first error may come up to a second before the runtime reports the end.
- * Continued traffic, a second error, or half a minute without such a report rule this out. */
+/* True if the end of the pod may have caused the error, which may come up to a second before the
+ * runtime reports the end. Continued traffic, a second error, or half a minute without such a
+ * report rule this out. */
 static bool is_teardown(const struct rule_input *in)
 {
 	const struct error_run *e = &in->history->errors;
@@ -164,6 +173,7 @@ enum rule_answer rule_application_error(const struct rule_input *in, struct find
 	f->severity = SEVERITY_WARNING;
 	f->at_once = true;
 	f->since_ms = e->first_ms;
-	show(f, series_name(e->series), "1/s", e->rate, 0);
+	f->last_ms = e->last_ms;
+	show(f, series_name(e->series), "", e->count, 0);
 	return ANSWER_YES;
 }

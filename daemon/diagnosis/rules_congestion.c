@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Rules of congestion, and of the congestion control loop. */
+/* Rules for congestion, and for congestion control that does not work. */
 #include <math.h>
 #include <string.h>
 
 #include "cleanup.h"
 #include "rules.h"
+#include "search.h"
 
-/* Marks a second. */
+/* Least marks a second that are congestion. */
 #define LEAST_MARKS    10
-/* Samples with marks, of the last ten seconds: with short samples, a working loop shows marks in
- * bursts. */
+/* Least number of samples with marks in the last ten seconds, if samples are shorter than SHORT_S:
+ * congestion control that works gets marks in bursts. */
 #define MARKED_SAMPLES 3
 #define SHORT_S	       3
 
-/* --- does congestion control work? ------------------------------------------------------------ */
+/* --- congestion control ----------------------------------------------------------------------- */
 
 enum rule_answer rule_notification_point_off(const struct rule_input *in, struct finding *f)
 {
@@ -74,7 +75,8 @@ static void show_marks(const struct rule_input *in, struct finding *f, enum thre
 		     ? "CNPs sent per packet received: a lower bound of the share marked CE"
 		     : "share of packets that arrive marked CE",
 	     "ratio", share,
-	     threshold(in, f->severity == SEVERITY_CRITICAL ? LIMIT_ce_share_critical : reached));
+	     limit_of(in, f, SEVERITY_CRITICAL, threshold(in, reached),
+		      threshold(in, LIMIT_ce_share_critical)));
 }
 
 enum rule_answer rule_incast(const struct rule_input *in, struct finding *f)
@@ -100,7 +102,7 @@ enum rule_answer rule_incast(const struct rule_input *in, struct finding *f)
 	return ANSWER_YES;
 }
 
-/* A sender that is slowed by CNPs from its peers, or by pause in spite of CNPs. */
+/* Finds a sender that is slowed by CNPs from its peers, or by pause in spite of CNPs. */
 static enum rule_answer slowed_sender(const struct rule_input *in, struct finding *f)
 {
 	double cnp = in->mean[SIGNAL_CNP_RECEIVED], share = cnp / in->packets_sent;
@@ -121,12 +123,13 @@ static enum rule_answer slowed_sender(const struct rule_input *in, struct findin
 	show(f, "CNPs received for each packet sent", "ratio", share,
 	     threshold(in, LIMIT_cnp_share));
 	show(f, "roce_pfc_pause_seconds_total{direction=\"received\"}", "ratio", paused,
-	     threshold(in, LIMIT_pause_received_warning));
+	     limit_of(in, f, SEVERITY_WARNING, (double)NAN,
+		      threshold(in, LIMIT_pause_received_warning)));
 	return ANSWER_YES;
 }
 
-/* Receive utilization of the physical port, summed over the PF and its VFs, which share the
- * line. */
+/* Returns the receive utilization of the physical port, summed over the PF and its VFs, which share
+ * the line. */
 static double line_use(const struct rule_input *in)
 {
 	const char *pf = in->port->parent[0] ? in->port->parent : in->port->function;
@@ -161,8 +164,8 @@ enum rule_answer rule_fabric_congestion(const struct rule_input *in, struct find
 	return ANSWER_YES;
 }
 
-/* A queue pair restarts at a low rate after idling. For a job with bursts this costs bandwidth and
- * looks like congestion, but is caused by a setting. */
+/* Detects restarts at a low rate. A queue pair restarts at a low rate after idling. For a job with
+ * bursts this costs bandwidth and looks like congestion, but is caused by a setting. */
 enum rule_answer rule_slow_restarts(const struct rule_input *in, struct finding *f)
 {
 	double restarts = tally_rate(in, TALLY_SLOW_RESTARTS);
@@ -183,7 +186,8 @@ enum rule_answer rule_slow_restarts(const struct rule_input *in, struct finding 
 
 /* --- noisy VF --------------------------------------------------------------------------------- */
 
-/* The VF of this PF with the most traffic. */
+/* Returns the VF of this PF with the most traffic, and its bytes a second; those of the whole port;
+ * the number of VFs with traffic; and the highest share of packets marked CE. */
 static const struct port_observation *busiest_vf(const struct rule_input *in, double *ret_bytes,
 						 double *ret_all, unsigned *ret_active,
 						 double *ret_ce)
@@ -211,7 +215,8 @@ static const struct port_observation *busiest_vf(const struct rule_input *in, do
 	return busiest;
 }
 
-/* The limit of one VF's share is always more than a fair share: an open verdict ends half way. */
+/* Returns the limit for one VF's share of the traffic. While the verdict is open, the limit is half
+ * as high, but still above a fair share. */
 static double neighbour_limit(const struct rule_input *in, unsigned active)
 {
 	double fair = 1 / (double)active, most = fmax(threshold(in, LIMIT_neighbour_share), fair);
@@ -229,7 +234,7 @@ enum rule_answer rule_noisy_neighbour(const struct rule_input *in, struct findin
 		return ANSWER_NO;
 	vf = busiest_vf(in, &bytes, &all, &active, &ce);
 	paused = fmax(in->mean[SIGNAL_PAUSE_SENT], in->mean[SIGNAL_PAUSE_RECEIVED]);
-	/* The PF itself may well be idle. */
+	/* The PF itself may be idle while its VFs have traffic. */
 	if (active == 0 && in->idle)
 		return ANSWER_NO_TRAFFIC;
 	if (!vf || active < 2 || bytes < neighbour_limit(in, active) * all)
@@ -237,7 +242,7 @@ enum rule_answer rule_noisy_neighbour(const struct rule_input *in, struct findin
 	if (isnan(ce) && isnan(paused))
 		return cannot_decide(f, "it is not visible whether the port is congested");
 	use = line_use(in);
-	/* Marks on a port that is neither full nor paused come from elsewhere. */
+	/* Marks on a port that is neither full nor paused are caused elsewhere. */
 	if (!(paused >= limit(in, LIMIT_pause_sent_warning)) &&
 	    !(ce >= limit(in, LIMIT_ce_share_warning) &&
 	      use >= threshold(in, LIMIT_slow_receiver_utilisation)))
@@ -260,28 +265,29 @@ enum rule_answer rule_noisy_neighbour(const struct rule_input *in, struct findin
 
 #define ONE_PATH_MIN 8
 
-/* Drivers that derive the UDP source port from the flow label; unknown for others. */
+/* True for drivers that derive the UDP source port from the flow label; unknown for others. */
 static bool sends_by_label(const char *driver)
 {
 	static const char *const drivers[] = {"mlx5", "irdma", "hns"};
 
-	for (size_t i = 0; i < ARRAY_SIZE(drivers); i++)
-		if (strncmp(driver, drivers[i], strlen(drivers[i])) == 0)
-			return true;
-	return false;
+	return any_of(ARRAY_SIZE(drivers), i, strncmp(driver, drivers[i], strlen(drivers[i])) == 0);
 }
 
-/* Info only: one node cannot see the fabric's paths. */
+/* Detects queue pairs that share one path of the fabric. Info only: one node cannot see the
+ * fabric's paths. */
 enum rule_answer rule_one_path(const struct rule_input *in, struct finding *f)
 {
 	const struct observed_qps *q = &in->port->qps;
 
-	if (!q->labels_known || !sends_by_label(in->port->driver))
-		return cannot_decide(f, "the UDP source ports of the queue pairs are unknown");
+	if (!sends_by_label(in->port->driver))
+		return cannot_decide(f, "it is not known how this driver chooses UDP source ports");
+	if (!q->labels_known)
+		return cannot_decide(
+			f,
+			"flow labels of queue pairs are not visible (BPF reads them, with the overlay native)");
 	if (in->idle || q->one_label < ONE_PATH_MIN)
 		return ANSWER_NO;
 	f->severity = SEVERITY_INFO;
-	f->confidence = 0.5;
 	show(f, "queue pairs to one peer with one flow label", "", q->one_label, ONE_PATH_MIN);
 	return ANSWER_YES;
 }
@@ -296,8 +302,8 @@ enum rule_answer rule_one_path(const struct rule_input *in, struct finding *f)
 #define RAILS_MIN 4
 #define RAILS_S	  120
 
-/* True if another signal would explain it. */
-static bool has_signs(const struct rule_input *in)
+/* True if another signal moves, which would explain why the rail is behind. */
+static bool has_symptoms(const struct rule_input *in)
 {
 	for (int s = SIGNAL_PHY_ERRORS; s < SIGNAL_BYTES_RECEIVED; s++)
 		if (s != SIGNAL_CNP_SENT && in->mean[s] > 0)
@@ -316,14 +322,13 @@ enum rule_answer rule_rail_behind(const struct rule_input *in, struct finding *f
 		return cannot_decide(f, "fewer than three siblings to compare with");
 	if (in->now_ms - in->history->watched_ms < 1000 * RAILS_S ||
 	    g->carried.most < BUSY * in->line || g->carried.second < ALIKE * g->carried.most ||
-	    own > g->carried.least || own >= BEHIND * g->carried.second || has_signs(in))
+	    own > g->carried.least || own >= BEHIND * g->carried.second || has_symptoms(in))
 		return ANSWER_NO;
 	f->severity = SEVERITY_INFO;
-	f->confidence = 0.5;
 	f->yields = true;
 	f->why =
 		"possible causes: the path, the peer, the job; one node alone cannot distinguish them";
 	show(f, "roce_bytes_total, over a minute", "B/s", own, BEHIND * g->carried.second);
-	show(f, "of the sibling with the least traffic", "B/s", g->carried.second, (double)NAN);
+	show(f, "lowest of its siblings", "B/s", g->carried.second, (double)NAN);
 	return ANSWER_YES;
 }

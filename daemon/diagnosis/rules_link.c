@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Rules of the port's own link: is it up, was it ever, does it damage bits? */
+/* Rules of the port's own link: whether it is up, was ever up, and damages bits. */
 #include <math.h>
 #include <string.h>
 
@@ -18,7 +18,8 @@ static bool returned_changed(const struct rule_input *in)
 	       history_flaps(in->history, in->now_ms, in->span_ms[SPAN_LATELY]) > 0;
 }
 
-/* The PF's link is about to go down, or up: its VFs' ports may be seen to change first. */
+/* True if the port is that of a VF and the PF's port is active. If the link goes down, the ports of
+ * the VFs may show it before the PF's port does. */
 static bool has_pf_with_link(const struct rule_input *in)
 {
 	for (size_t i = 0; in->port->parent[0] && i < in->all->n_ports; i++) {
@@ -53,28 +54,36 @@ enum rule_answer rule_link_flap(const struct rule_input *in, struct finding *f)
 	if (in->port->gid_moved)
 		f->why =
 			"an address moved to another GID index: existing queue pairs use the old one";
-	show(f, "down for", "s", down_s, threshold(in, LIMIT_down_critical_seconds));
-	show(f, "times the link went down in 12 h", "", flaps, threshold(in, LIMIT_flaps_critical));
+	f->last_ms = h->down_ms ? 0 : h->flap_ms[0];
+	/* While the link is down, the duration has the limit; otherwise one event is enough for a
+	 * warning. */
+	if (h->down_ms)
+		show(f, "link down for", "s", down_s,
+		     limit_of(in, f, SEVERITY_CRITICAL, (double)NAN,
+			      threshold(in, LIMIT_down_critical_seconds)));
+	show(f, "times the link went down in 12 h", "", flaps,
+	     limit_of(in, f, SEVERITY_CRITICAL, h->down_ms ? (double)NAN : 1,
+		      threshold(in, LIMIT_flaps_critical)));
 	show_word(f, "roce_port_state", in->port->state, port_state_name(in->port->state));
 	return ANSWER_YES;
 }
 
-/* A port that a pod has is down by itself. For moments that is normal: while the pod starts or
- * ends, and before it starts for as long as its images are pulled. */
+/* Finds a pod's port that is down although no link is down. This is normal for a moment while the
+ * pod starts or ends, and for longer before the start, while its images are pulled. */
 enum rule_answer rule_port_off(const struct rule_input *in, struct finding *f)
 {
 	const struct history *h = in->history;
 	double off_s = h->off_ms ? (double)(in->now_ms - h->off_ms) / 1000 : 0;
-	double limit_s = threshold(in,
-				   h->held_up ? LIMIT_port_off_seconds : LIMIT_port_unused_seconds);
+	double limit_s = threshold(in, h->up_in_pod ? LIMIT_port_off_seconds
+						    : LIMIT_port_unused_seconds);
 
 	if (!h->off_ms || off_s < limit_s)
 		return ANSWER_NO;
-	f->severity = h->held_up ? SEVERITY_WARNING : SEVERITY_INFO;
+	f->severity = h->up_in_pod ? SEVERITY_WARNING : SEVERITY_INFO;
 	f->since_ms = h->off_ms;
 	f->since_exact = true;
 	f->why = in->port->link_disabled ? "its PF keeps it down: the VF link state is \"disable\""
-		 : !h->held_up		 ? "it has never been up since the pod got it"
+		 : !h->up_in_pod	 ? "it has never been up since the pod got it"
 					 : NULL;
 	show(f, "down for", "s", off_s, limit_s);
 	show_word(f, "roce_port_state", in->port->state, port_state_name(in->port->state));
@@ -89,7 +98,9 @@ enum rule_answer rule_port_never_up(const struct rule_input *in, struct finding 
 	    !in->settled)
 		return ANSWER_NO;
 	f->severity = SEVERITY_INFO;
-	show(f, "roce_port_state", "", in->port->state, PORT_ACTIVE);
+	f->since_ms = in->history->down_ms;
+	f->since_exact = f->since_ms;
+	show_word(f, "roce_port_state", in->port->state, port_state_name(in->port->state));
 	return ANSWER_YES;
 }
 
@@ -169,8 +180,8 @@ enum rule_answer rule_bad_link(const struct rule_input *in, struct finding *f)
 		return judge_icrc(in, f);
 	grade(f, ratio, threshold(in, LIMIT_bit_errors_critical));
 	show(f, "errors not corrected by FEC per bit received", "ratio", ratio,
-	     threshold(in, f->severity == SEVERITY_CRITICAL ? LIMIT_bit_errors_critical
-							    : LIMIT_bit_errors_warning));
+	     limit_of(in, f, SEVERITY_CRITICAL, threshold(in, LIMIT_bit_errors_warning),
+		      threshold(in, LIMIT_bit_errors_critical)));
 	show(f, "roce_phy_symbol_errors_total", "1/s", rate_of(in, SERIES_SYMBOL_ERRORS),
 	     (double)NAN);
 	show(f, "roce_phy_crc_errors_total", "1/s", rate_of(in, SERIES_CRC_ERRORS), (double)NAN);
@@ -184,8 +195,8 @@ enum rule_answer rule_bad_link(const struct rule_input *in, struct finding *f)
 	return ANSWER_YES;
 }
 
-/* The highest rate of FEC-corrected bits on other ports of the same driver and speed; NaN: fewer
- * than two of them count it. */
+/* Returns the highest rate of FEC-corrected bits on other ports of the same driver and speed; NaN:
+ * fewer than two of them count it. */
 static double corrected_by_others(const struct rule_input *in)
 {
 	double most = (double)NAN;
@@ -203,8 +214,9 @@ static double corrected_by_others(const struct rule_input *in)
 	return n >= 2 ? most : (double)NAN;
 }
 
-/* FEC still repairs everything: an optic or cable wears out long before the first packet is
- * damaged. With PAM4 some bits are always corrected, so only a rise counts. */
+/* Detects a rise of the bits that FEC corrects. FEC still repairs everything: an optic or cable
+ * wears out long before the first packet is damaged. With PAM4 some bits are always corrected, so
+ * only a rise counts. */
 enum rule_answer rule_pre_fec_errors(const struct rule_input *in, struct finding *f)
 {
 	double bits = history_corrected(in->history), line_bits = 8 * in->line;
@@ -225,8 +237,8 @@ enum rule_answer rule_pre_fec_errors(const struct rule_input *in, struct finding
 									       : SEVERITY_INFO;
 	f->why = isnan(others) ? "it increased on this port" : "similar ports have far fewer";
 	show(f, "bits corrected by FEC, share of the line", "ratio", bits / line_bits,
-	     threshold(in, f->severity == SEVERITY_WARNING ? LIMIT_pre_fec_warning
-							   : LIMIT_pre_fec_info));
+	     limit_of(in, f, SEVERITY_WARNING, threshold(in, LIMIT_pre_fec_info),
+		      threshold(in, LIMIT_pre_fec_warning)));
 	show(f, "usual on this port", "ratio", usual / line_bits, (double)NAN);
 	if (!isnan(others))
 		show(f, "highest of its siblings", "ratio", others / line_bits, (double)NAN);
@@ -234,7 +246,8 @@ enum rule_answer rule_pre_fec_errors(const struct rule_input *in, struct finding
 	return ANSWER_YES;
 }
 
-/* A VF has its PF's rate, and soft-RoCE its netdev's, so neither is judged. */
+/* Detects a link that is slower than before, or than its siblings. A VF has its PF's rate, and
+ * soft-RoCE its netdev's, so neither is judged. */
 enum rule_answer rule_link_degraded(const struct rule_input *in, struct finding *f)
 {
 	const struct port_observation *o = in->port;

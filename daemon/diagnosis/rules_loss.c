@@ -13,8 +13,8 @@ struct loss {
 	double rate, share;
 };
 
-/* Loss in traffic that goes on. Timeouts on an idle port mean that a peer or a job ended. A peer
- * that exits causes timeouts whatever the traffic, so a few are usual. A NAK needs a packet that
+/* Finds loss in continuing traffic. Timeouts on an idle port mean that a peer or a job ended. A
+ * peer that exits causes timeouts with any traffic, so a few are usual. A NAK needs a packet that
  * arrived, so a healthy port with few packets has few NAKs. */
 static struct loss find_loss(const struct rule_input *in, double factor)
 {
@@ -60,8 +60,8 @@ enum rule_answer rule_packet_loss(const struct rule_input *in, struct finding *f
 	     loss.signal == SIGNAL_NAK ? "sequence and implied NAKs per packet"
 				       : "timeouts per packet",
 	     "ratio", loss.share,
-	     f->severity == SEVERITY_CRITICAL ? critical
-					      : factor * threshold(in, LIMIT_loss_ratio_warning));
+	     limit_of(in, f, SEVERITY_CRITICAL, factor * threshold(in, LIMIT_loss_ratio_warning),
+		      critical));
 	show(f, "roce_sequence_nak_received_total", "1/s", rate_of(in, SERIES_SEQUENCE_NAK),
 	     (double)NAN);
 	show(f, "roce_implied_nak_total", "1/s", rate_of(in, SERIES_IMPLIED_NAK), (double)NAN);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rules of pause: storms, slow receivers, paused senders. The direction decides: sent pause means
- * that this host cannot take more, received pause that the network cannot. */
+ * that this host cannot receive more; received pause means that the network cannot. */
 #include <math.h>
 
 #include "rules.h"
@@ -33,7 +33,7 @@ static const struct direction received = {
  * 802.1Qbb). */
 #define FRAME_BITS (65535.0 * 512)
 
-/* Upper bound of the pause time if the driver counts frames but no time. */
+/* Returns the upper bound of the pause time if the driver counts frames but no time. */
 static double most_by_frames(const struct rule_input *in, const struct direction *d, int priority)
 {
 	double frames = rate_of(in, priority < 0 ? d->way->global_frames
@@ -42,7 +42,7 @@ static double most_by_frames(const struct rule_input *in, const struct direction
 	return frames * FRAME_BITS / (8 * in->line);
 }
 
-/* priority -1: the whole link. */
+/* Returns the series of pause time; priority -1: of the whole link. */
 static enum series pause_series(const struct direction *d, int priority)
 {
 	return priority < 0 ? d->way->global : (enum series)((int)d->way->pause + priority);
@@ -93,11 +93,9 @@ static enum rule_answer storm(const struct rule_input *in, struct finding *f,
 			continue;
 		f->severity = SEVERITY_CRITICAL;
 		f->at_once = in->interval_s >= WHOLE_SAMPLE_S && !by_frames;
-		if (by_frames) {
-			f->confidence = 0.6;
+		if (by_frames)
 			f->why =
 				"this driver counts pause frames only: no traffic passes, and the frames suffice to pause the whole sample";
-		}
 		show_numbered(f, p < 0 ? d->global_name : d->pause_name, p, "ratio", fmin(share, 1),
 			      threshold(in, LIMIT_storm_share));
 		show_numbered(f, d->bytes_name, p, "B/s", pause_bytes(in->rates, d->way, p),
@@ -118,8 +116,8 @@ enum rule_answer rule_pause_storm_source(const struct rule_input *in, struct fin
 	f->at_once = true;
 	f->why = errors > 0 ? "the NIC has stopped pausing and drops packets from now on"
 			    : "the NIC warns that its host has not accepted data for a long time";
-	show(f, "roce_pause_storms_total{severity=\"error\"}", "1/s", errors, 0);
-	show(f, "roce_pause_storms_total{severity=\"warning\"}", "1/s", warnings, 0);
+	show(f, "roce_pause_storms_total{severity=\"error\"}", "", errors * in->interval_s, 0);
+	show(f, "roce_pause_storms_total{severity=\"warning\"}", "", warnings * in->interval_s, 0);
 	return ANSWER_YES;
 }
 
@@ -147,7 +145,7 @@ static double marked_here(const struct rule_input *in)
 	return tally_rate(in, TALLY_HOST_MARKED) / in->packets_received;
 }
 
-/* The host does not keep up with arrivals although the line is not full. */
+/* Finds a host that does not keep up with arrivals although the line is not full. */
 static enum rule_answer slow_receiver(const struct rule_input *in, struct finding *f)
 {
 	double paused = in->mean[SIGNAL_PAUSE_SENT];
@@ -178,23 +176,27 @@ static enum rule_answer slow_receiver(const struct rule_input *in, struct findin
 			 : "packets are dropped on arrival";
 	if (pauses)
 		show_numbered(f, sent.pause_name, in->pause_sent.priority, "ratio", paused,
-			      threshold(in, f->severity == SEVERITY_CRITICAL
-						    ? LIMIT_pause_sent_critical
-						    : LIMIT_pause_sent_warning));
+			      limit_of(in, f, SEVERITY_CRITICAL,
+				       threshold(in, LIMIT_pause_sent_warning),
+				       threshold(in, LIMIT_pause_sent_critical)));
 	show(f, "received, share of the line's capacity", "ratio", in->use_received,
 	     threshold(in, LIMIT_slow_receiver_utilisation));
 	if (marks)
 		show(f, "packets marked by this NIC, share of those received", "ratio",
-		     marked_here(in), threshold(in, LIMIT_ce_share_warning));
+		     marked_here(in),
+		     limit_of(in, f, SEVERITY_CRITICAL, threshold(in, LIMIT_ce_share_warning),
+			      threshold(in, LIMIT_ce_share_critical)));
 	if (rate_of(in, SERIES_BUFFER_PASSED) > 0)
 		show(f, "roce_buffer_threshold_passed_total", "1/s",
 		     rate_of(in, SERIES_BUFFER_PASSED), (double)NAN);
 	if (in->mean[SIGNAL_DISCARDS] > 0)
-		show(f, "discards on arrival", "1/s", in->mean[SIGNAL_DISCARDS], (double)NAN);
+		show(f, "discards on arrival", "1/s", in->mean[SIGNAL_DISCARDS],
+		     pauses || marks ? (double)NAN
+				     : threshold(in, LIMIT_discard_ratio) * in->packets_received);
 	return ANSWER_YES;
 }
 
-/* Greatest of the four PCIe stall counters; NaN: none is visible. */
+/* Returns the greatest of the four PCIe stall counters; NaN: none is visible. */
 static double pcie_stalled(const struct rule_input *in)
 {
 	return fmax(
@@ -221,10 +223,9 @@ enum rule_answer rule_slow_receiver_pcie(const struct rule_input *in, struct fin
 	if (overflow >= least) {
 		grade(f, overflow, threshold(in, LIMIT_pcie_overflow_critical));
 		f->since_ms = in->history->tally[TALLY_PCIE_OVERFLOW].since_ms;
-		show(f, "roce_pcie_overflow_packets_total", "1/s",
-		     rate_of(in, SERIES_PCIE_OVERFLOW),
-		     f->severity == SEVERITY_CRITICAL ? threshold(in, LIMIT_pcie_overflow_critical)
-						      : least);
+		show(f, "roce_pcie_overflow_packets_total", "1/s", overflow,
+		     limit_of(in, f, SEVERITY_CRITICAL, least,
+			      threshold(in, LIMIT_pcie_overflow_critical)));
 		return ANSWER_YES;
 	}
 	if (isnan(stalled) && !link_is_narrow(in))
@@ -279,7 +280,7 @@ static bool carries_rdma(const struct rule_input *in)
 	       (in->port->qps.known && in->port->qps.count > 0) || rate_of(in, SERIES_QPS) > 1;
 }
 
-/* Share of the limit that the mean must reach in addition to the present sample. */
+/* Share of the limit that the recent mean must reach, besides the present sample. */
 #define MOSTLY 0.7
 
 static double recently(const struct rule_input *in, enum tally t)
@@ -326,7 +327,7 @@ static double factor_of(const struct rule_input *in)
 	return in->limits->expected == CC_PFC_ONLY ? threshold(in, LIMIT_pfc_only_factor) : 1;
 }
 
-/* Paused although no CNPs slowed the senders down before. */
+/* Finds pause of a sender that no CNPs slowed down before. */
 static enum rule_answer paused_in_silence(const struct rule_input *in, struct finding *f)
 {
 	double paused = in->mean[SIGNAL_PAUSE_RECEIVED], cnp = in->mean[SIGNAL_CNP_RECEIVED];
@@ -345,7 +346,9 @@ static enum rule_answer paused_in_silence(const struct rule_input *in, struct fi
 			      ? SEVERITY_WARNING
 			      : SEVERITY_INFO;
 	show_numbered(f, received.pause_name, in->pause_received.priority, "ratio", paused,
-		      threshold(in, LIMIT_pause_received) * factor_of(in));
+		      factor_of(in) * limit_of(in, f, SEVERITY_WARNING,
+					       threshold(in, LIMIT_pause_received),
+					       threshold(in, LIMIT_pause_received_warning)));
 	show(f, "roce_cnp_received_packets_total", "1/s", cnp, threshold(in, LIMIT_cnp_silent));
 	if (rate_of(in, SERIES_DISCARDS_SENT) > 0)
 		show(f, "roce_port_discards_total{direction=\"sent\"}", "1/s",
@@ -371,7 +374,9 @@ enum rule_answer rule_not_ecn_capable(const struct rule_input *in, struct findin
 	enum rule_answer paused;
 
 	if (!q->known && !cm)
-		return cannot_decide(f, "traffic classes of queue pairs are not visible");
+		return cannot_decide(
+			f,
+			"traffic classes of queue pairs are not visible (BPF reads them, with the overlay native)");
 	if (q->known ? q->not_ect == 0 : !cm)
 		return ANSWER_NO;
 	paused = paused_in_silence(in, f);

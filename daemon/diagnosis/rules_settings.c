@@ -42,8 +42,8 @@ enum rule_answer rule_pcie_degraded(const struct rule_input *in, struct finding 
 
 /* --- priority of the traffic ------------------------------------------------------------------ */
 
-/* NOISE_KNOWN: samples after which the noise is known. LEAST_HITS: least samples with bytes
- * outside. */
+/* NOISE_KNOWN: samples after which the noise is known. LEAST_HITS: least number of samples with
+ * bytes outside the lossless priorities. */
 #define NOISE_KNOWN  10
 #define LEAST_HITS   1.9
 /* RDMA and priority counters may be read this many seconds apart. NOISE_*: share of the noise that
@@ -71,8 +71,22 @@ static bool is_outside(const struct rule_input *in, const struct balance *b)
 		b->slow_outside >= share * b->slow_all + NOISE_SLOW * noise);
 }
 
+/* Shows RDMA bytes outside the lossless priorities, over seconds or, if only they are above the
+ * limit, over a minute. Bytes per priority include headers and other traffic, so the difference may
+ * be negative. */
+static void show_outside(const struct rule_input *in, struct finding *f, const char *name,
+			 const struct balance *b)
+{
+	double share = threshold(in, LIMIT_outside_lossless);
+	bool slow = b->outside < share * b->all && b->slow_outside >= share * b->slow_all;
+
+	show(f, name, "B/s", fmax(slow ? b->slow_outside : b->outside, 0),
+	     share * (slow ? b->slow_all : b->all));
+}
+
 /* Shows the busiest lossy priority; its bytes may include other traffic. */
-static void show_priority(const struct rule_input *in, struct finding *f, enum series first)
+static void show_priority(const struct rule_input *in, struct finding *f, enum series first,
+			  const char *name)
 {
 	double most = 0;
 	int used = -1;
@@ -86,13 +100,13 @@ static void show_priority(const struct rule_input *in, struct finding *f, enum s
 		used = p;
 	}
 	if (used >= 0)
-		show_numbered(f, series_name(first), used, "B/s", most, (double)NAN);
+		show_numbered(f, name, used, "B/s", most, (double)NAN);
 }
 
 enum rule_answer rule_wrong_priority(const struct rule_input *in, struct finding *f)
 {
 	const struct balance *out = &in->history->sent, *back = &in->history->received;
-	bool sends;
+	bool sends, receives;
 
 	if (in->limits->expected == CC_LOSSY)
 		return ANSWER_NO;
@@ -103,21 +117,30 @@ enum rule_answer rule_wrong_priority(const struct rule_input *in, struct finding
 	if (out->samples + back->samples == 0)
 		return cannot_decide(f, "bytes of the lossless priorities are not visible");
 	sends = is_outside(in, out);
-	if (!sends && !is_outside(in, back))
+	receives = is_outside(in, back);
+	if (!sends && !receives)
 		return ANSWER_NO;
 	f->severity = SEVERITY_WARNING;
 	f->since_ms = sends ? out->since_ms : back->since_ms;
 	f->why =
 		sends ? "sent by this host; the class of queue pairs unknown to the kernel (DevX) is not visible"
 		      : "received: the peer uses this priority, or this port does not trust DSCP";
-	show(f, "RDMA bytes sent outside the lossless priorities", "B/s", out->outside,
-	     threshold(in, LIMIT_outside_lossless) * out->all);
-	show(f, "RDMA bytes received outside the lossless priorities", "B/s", back->outside,
-	     threshold(in, LIMIT_outside_lossless) * back->all);
-	show_priority(in, f, sends ? SERIES_PRIORITY_SENT : SERIES_PRIORITY_RECEIVED);
-	show(f, "mask of the lossless priorities", "", in->port->settings->pfc, (double)NAN);
+	if (sends)
+		show_outside(in, f, "RDMA bytes sent outside the lossless priorities", out);
+	if (receives)
+		show_outside(in, f, "RDMA bytes received outside the lossless priorities", back);
+	if (sends)
+		show_priority(
+			in, f, SERIES_PRIORITY_SENT,
+			"roce_priority_bytes_total{direction=\"sent\",priority=\"#\"}, all traffic");
+	else
+		show_priority(
+			in, f, SERIES_PRIORITY_RECEIVED,
+			"roce_priority_bytes_total{direction=\"received\",priority=\"#\"}, all traffic");
+	show_priorities(f, "lossless priorities of this port", in->port->settings->pfc);
 	if (rule_is_seen(in->port->settings, SETTINGS_DSCP))
-		show(f, "DSCP is trusted", "", in->port->settings->dscp_trusted, 1);
+		show_word(f, "trust", in->port->settings->dscp_trusted,
+			  in->port->settings->dscp_trusted ? "dscp" : "pcp");
 	return ANSWER_YES;
 }
 
@@ -138,16 +161,16 @@ enum rule_answer rule_pfc_mismatch(const struct rule_input *in, struct finding *
 		return cannot_decide(
 			f, "the settings of the switch (DCBX) and of siblings are unknown");
 	f->severity = SEVERITY_WARNING;
-	show(f, "PFC mask of this port", "", s->pfc, (double)NAN);
 	if (rule_is_seen(s, SETTINGS_PEER_PFC) && s->peer_pfc != s->pfc) {
-		show(f, "PFC mask of the switch port", "", s->peer_pfc, s->pfc);
-		f->why = "the switch port has another mask";
-		return ANSWER_YES;
-	}
-	if (others < 0 || others == s->pfc)
+		show_priorities(f, "lossless priorities of the switch port", s->peer_pfc);
+		f->why = "the switch port has other lossless priorities";
+	} else if (others >= 0 && others != s->pfc) {
+		show_priorities(f, "lossless priorities of all siblings", (unsigned)others);
+		f->why = "all siblings have other lossless priorities";
+	} else {
 		return ANSWER_NO;
-	show(f, "PFC mask of all siblings", "", others, s->pfc);
-	f->why = "all siblings have another mask";
+	}
+	show_priorities(f, "lossless priorities of this port", s->pfc);
 	return ANSWER_YES;
 }
 
@@ -159,7 +182,7 @@ enum rule_answer rule_mtu_mismatch(const struct rule_input *in, struct finding *
 	uint32_t path = in->port->qps.known ? in->port->qps.path_mtu : 0;
 
 	if (!mtu)
-		return cannot_decide(f, "the port's MTU is not visible");
+		return cannot_decide(f, "the MTU of the port and of its netdev are not visible");
 	f->severity = SEVERITY_WARNING;
 	if (path > mtu) {
 		show(f, "largest path MTU of queue pairs", "B", path, mtu);
@@ -170,10 +193,11 @@ enum rule_answer rule_mtu_mismatch(const struct rule_input *in, struct finding *
 	if (others < 0 || others == (int)mtu)
 		return path || others >= 0
 			       ? ANSWER_NO
-			       : cannot_decide(f,
-					       "the MTUs of queue pairs and siblings are unknown");
+			       : cannot_decide(
+					 f,
+					 "the path MTUs of queue pairs are not visible (BPF reads them, with the overlay native), and no two siblings have one MTU");
 	f->severity = SEVERITY_INFO;
-	show(f, "roce_port_mtu_bytes", "B", mtu, others);
+	show(f, "RoCE MTU of the port", "B", mtu, others);
 	f->why = "all siblings have another MTU";
 	return ANSWER_YES;
 }

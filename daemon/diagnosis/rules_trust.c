@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Rules of trust: are the counters plausible, and does the NIC work? */
+/* Rules that check whether the counters are plausible and the NIC works. */
 #include <math.h>
 #include <string.h>
 
+#include "search.h"
+
 #include "rules.h"
 
-/* Least seconds for which counters contradict each other or stand still. */
+/* Least time in seconds for which counters contradict each other, or do not move. */
 #define CONTRADICTION_S 10
 #define STUCK_S		10
 
@@ -17,7 +19,7 @@ static enum rule_answer rule_stuck(struct finding *f, enum severity severity, co
 	return ANSWER_YES;
 }
 
-/* Time of the first of the samples that these seconds cover. */
+/* Returns the time of the first of the samples that these seconds cover. */
 static uint64_t rule_first_of(const struct rule_input *in, double seconds)
 {
 	return in->now_ms - (uint64_t)(1000 * fmax(seconds - in->interval_s, 0));
@@ -25,11 +27,9 @@ static uint64_t rule_first_of(const struct rule_input *in, double seconds)
 
 static bool has_vfs(const struct rule_input *in)
 {
-	for (size_t i = 0; i < in->all->n_ports; i++)
-		if (in->all->ports[i].parent[0] &&
-		    strcmp(in->all->ports[i].parent, in->port->function) == 0)
-			return true;
-	return false;
+	return any_of(in->all->n_ports, i,
+		      in->all->ports[i].parent[0] &&
+			      strcmp(in->all->ports[i].parent, in->port->function) == 0);
 }
 
 enum rule_answer rule_nic_stuck(const struct rule_input *in, struct finding *f)
@@ -52,13 +52,13 @@ enum rule_answer rule_nic_stuck(const struct rule_input *in, struct finding *f)
 	     rate_of(in, SERIES_BYTES_RECEIVED) + rate_of(in, SERIES_BYTES_SENT), (double)NAN);
 	show(f, "roce_packets_total", "1/s",
 	     rate_of(in, SERIES_PACKETS_RECEIVED) + rate_of(in, SERIES_PACKETS_SENT), (double)NAN);
-	show(f, "standing still for", "s", fmax(in->history->stuck_s, in->history->frozen_s),
-	     STUCK_S);
+	show(f, "not moving for", "s", fmax(in->history->stuck_s, in->history->frozen_s), STUCK_S);
 	f->since_ms = rule_first_of(in, fmax(in->history->stuck_s, in->history->frozen_s));
 	return rule_stuck(f, SEVERITY_WARNING, "counters do not move while traffic flows");
 }
 
-/* One event is enough: the kernel's watchdog waits for seconds, and a healthy NIC has none. */
+/* Detects a reset of the NIC. One event is enough: the kernel's watchdog waits for seconds, and a
+ * healthy NIC has none. */
 enum rule_answer rule_nic_reset(const struct rule_input *in, struct finding *f)
 {
 	double timeouts = rate_of(in, SERIES_TX_TIMEOUTS);
@@ -78,8 +78,8 @@ enum rule_answer rule_nic_reset(const struct rule_input *in, struct finding *f)
 	return ANSWER_YES;
 }
 
-/* Without the node of its uverbs device no pod can use the port. issm and umad serve subnet
- * management, which some NICs are built without, so umad is info only. */
+/* Detects missing device nodes. Without the node of its uverbs device no pod can use the port. issm
+ * and umad serve subnet management, which some NICs do not support, so umad is info only. */
 enum rule_answer rule_no_device_node(const struct rule_input *in, struct finding *f)
 {
 	const struct observed_health *h = &in->port->health;
@@ -118,7 +118,8 @@ enum rule_answer rule_contradicting_counters(const struct rule_input *in, struct
 	return ANSWER_YES;
 }
 
-/* A source is the node's, so report it for physical functions, not for each VF. */
+/* Detects missing or implausible counters. A source belongs to the node, so it is reported for
+ * physical functions, not for each VF. */
 enum rule_answer rule_blind_spot(const struct rule_input *in, struct finding *f)
 {
 	double stale = threshold(in, LIMIT_stale_source_seconds);

@@ -8,6 +8,7 @@
 
 #include "cleanup.h"
 #include "scenario_lines.h"
+#include "search.h"
 
 #define T_MAX	    1e9 /* seconds */
 /* Lines less than this apart are one point in time, unless a port occurs twice. */
@@ -232,11 +233,9 @@ static bool begins_next(struct scenario *s, const json_t *object, double t)
 		return false;
 	if (t - s->t >= SAME_TIME_S || !device)
 		return true;
-	for (size_t i = 0; i < s->n_ports; i++)
-		if (s->ports[i]->sampled && s->ports[i]->o.port == n &&
-		    strcmp(s->ports[i]->o.device, device) == 0)
-			return true;
-	return false;
+	return any_of(s->n_ports, i,
+		      s->ports[i]->sampled && s->ports[i]->o.port == n &&
+			      strcmp(s->ports[i]->o.device, device) == 0);
 }
 
 static void begin_time(struct scenario *s, double t)
@@ -251,8 +250,8 @@ static void begin_time(struct scenario *s, double t)
 		scenario_port_clear(s->ports[i]);
 }
 
-/* Ports without a line are not visible, except in a partial sample, which holds only the ports that
- * were read. */
+/* Completes the observation. Ports without a line are not visible, except in a partial sample,
+ * which contains only the ports that were read. */
 static void scenario_finish(struct scenario *s, struct observation *ret)
 {
 	double started = s->start_unix > 0 ? s->start_unix + s->t : 0;

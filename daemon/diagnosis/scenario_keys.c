@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "json_text.h"
+#include "search.h"
 
 bool key_read_text(char *field, size_t size, const json_t *v)
 {
@@ -55,10 +56,7 @@ static bool read_field(void *base, const struct key *k, const json_t *v)
 
 static const struct key *scenario_keys_find_key(const struct key *keys, size_t n, const char *name)
 {
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(keys[i].name, name) == 0)
-			return &keys[i];
-	return NULL;
+	return find_first(keys, n, i, strcmp(keys[i].name, name) == 0);
 }
 
 static bool is_one_of(const char *name, const char *const *list)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scenario_keys.h - reads the keys of a JSON object into the fields of a struct, and writes them,
- * by one table. Pure. */
+ * with one table. Pure. */
 #pragma once
 
 #include "scenario_port.h"
@@ -29,7 +29,8 @@ void keys_read(struct scenario_port *, void *base, const json_t *object, const s
  * set. Returns false if out of memory. */
 bool keys_write(json_t *object, const struct port_observation *, const void *base,
 		const struct key *, size_t n, uint32_t seen);
-/* Returns false if it is not text or too long. null clears the field. */
+/* Copies a JSON text into the field; null clears it. Returns false if the value is no text or too
+ * long. */
 bool key_read_text(char *field, size_t size, const json_t *);
 /* Returns the object if ok; otherwise frees it and returns NULL. */
 json_t *scenario_keys_whole(json_t *object, bool ok);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "search.h"
+
 #define MESSAGE_SIZE 512
 
 /* --- mistakes --------------------------------------------------------------------------------- */
@@ -83,10 +85,7 @@ static int read_line(struct scenario_lines *s, size_t *ret_len, bool *ret_too_lo
 
 static bool scenario_is_blank(const char *line, size_t len)
 {
-	for (size_t i = 0; i < len; i++)
-		if (line[i] != ' ' && line[i] != '\t' && line[i] != '\r')
-			return false;
-	return true;
+	return !any_of(len, i, line[i] != ' ' && line[i] != '\t' && line[i] != '\r');
 }
 
 int scenario_lines_next(struct scenario_lines *s, json_t **ret, struct err *e)

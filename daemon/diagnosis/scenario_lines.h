@@ -17,7 +17,8 @@ struct scenario_lines {
 	uint64_t mistakes[N_MISTAKES];
 };
 
-/* The next line that is a JSON object; the caller owns *ret. 1; 0: end of file; else -errno. */
+/* Reads the next line that is a JSON object; the caller owns *ret. Returns 1; 0 at the end of the
+ * file; else -errno. */
 int scenario_lines_next(struct scenario_lines *, json_t **ret, struct err *);
 /* Reports the first mistake of each kind. lines: a struct scenario_lines. */
 void scenario_report(enum scenario_mistake, const char *what, void *lines);

@@ -15,7 +15,7 @@
 
 /* --- settings --------------------------------------------------------------------------------- */
 
-/* A bit mask, or a list of priorities. */
+/* Reads a bit mask, or a list of priorities. */
 static bool read_mask(uint8_t *ret, const json_t *v)
 {
 	double n = json_number_value(v);
@@ -125,7 +125,7 @@ static bool read_pcie_link(struct pcie_link *ret, const json_t *v)
 	return json_is_object(v);
 }
 
-/* MT/s are multiples of 500, so dividing by 1000 is exact. */
+/* Returns the PCIe link as JSON. MT/s are multiples of 500, so dividing by 1000 is exact. */
 static json_t *link_json(const struct pcie_link *l)
 {
 	return json_pack("{si si sf sf}", "width", l->width, "max_width", l->max_width, "gt_s",
@@ -196,7 +196,7 @@ static json_t *scenario_port_write_settings(const struct port_observation *o)
 
 /* --- pods, queue pairs, health ---------------------------------------------------------------- */
 
-/* "namespace/name", or an object. */
+/* Reads "namespace/name", or an object. */
 static bool scenario_port_read_pod(struct observed_pod *pod, const json_t *v)
 {
 	const char *text = json_string_value(v), *slash = text ? strchr(text, '/') : NULL;

@@ -47,7 +47,7 @@ void scenario_port_init(struct scenario_port *, const char *device, uint32_t por
  * (NULL-terminated) are ignored, unknown ones reported. */
 void scenario_port_describe(struct scenario_port *, const json_t *object, const char *const *skip,
 			    const struct scenario_complaints *);
-/* Writes all of these keys. NULL: out of memory. */
+/* Writes all keys that scenario_port_describe() reads. NULL: out of memory. */
 json_t *scenario_port_json(const struct port_observation *);
 /* Reads the port's counters and gauges, {"roce_bytes_total{direction=\"sent\"}": 12}. Those that
  * are missing are not visible. */

@@ -2,9 +2,7 @@
 #include "scenario_write.h"
 
 #include <math.h>
-#include <stdio.h>
 
-#include "cleanup.h"
 #include "json_text.h"
 #include "scenario_keys.h"
 
@@ -14,7 +12,7 @@ static bool scenario_put(json_t *object, const char *key, json_t *value)
 	return json_object_set_new(object, key, value) == 0;
 }
 
-/* Event counters are written as integers while a double is exact. */
+/* Returns the value as JSON. Event counters are written as integers while a double is exact. */
 static json_t *scenario_value_json(enum series s, double value)
 {
 	return series_kind(s) == SERIES_EVENTS && value < 9e15 ? json_integer((json_int_t)value)

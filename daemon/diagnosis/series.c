@@ -44,8 +44,8 @@ static const char *series_value_of(const char *labels, const char *wanted, size_
 	return NULL;
 }
 
-/* -1 if a label of the row is not in `labels`; otherwise the number in place of the row's '#', or 0
- * if the row has no '#'. */
+/* Compares a row with labels. Returns -1 if a label of the row is not in `labels`; otherwise the
+ * number in place of the row's '#', or 0 if the row has no '#'. */
 static int match_labels(const struct series_row *row, const char *labels)
 {
 	const char *wanted = row->name + family_len(row);

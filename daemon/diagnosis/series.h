@@ -106,7 +106,7 @@ enum series {
 /* Finds a series by family and labels ("direction=\"sent\",priority=\"3\""). Labels that its name
  * lacks (device, port, source) are ignored. -1: diagnosis does not read it. */
 int series_find(const char *family, const char *labels);
-/* Family and labels as in docs/reference/metrics.md, with '#' for the number. */
+/* Returns family and labels as in docs/reference/metrics.md, with '#' for the number. */
 const char *series_name(enum series);
 /* As series_name(), with the number of this series in place of '#'. */
 #define SERIES_NAME_SIZE 96
@@ -116,5 +116,5 @@ static inline enum series_kind series_kind(enum series s)
 {
 	return (enum series_kind)series_kinds[s];
 }
-/* Number of the series, a priority or lane; -1: it has none. */
+/* Returns the number of the series, a priority or lane; -1: it has none. */
 int series_number(enum series);

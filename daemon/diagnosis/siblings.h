@@ -43,11 +43,11 @@ struct siblings {
 
 /* Groups the ports that carry data: no VFs, no management ports, none that is down. */
 void siblings_make(struct siblings *, const struct observation *, const struct port_load *);
-/* The rate of all other ports of the same driver, if they have the same one and this port is
- * slower. 0: otherwise, or if there are fewer than three others. */
+/* Returns the rate that all other ports of the same driver have in common, if this port is slower.
+ * 0: otherwise, or if there are fewer than three others. */
 uint64_t siblings_rate(const struct siblings *, const struct port_observation *);
-/* The port's group; NULL: it is in none. */
+/* Returns the port's group; NULL: it is in none. */
 const struct sibling_group *siblings_of(const struct siblings *, const struct port_observation *);
-/* The value that all other ports have, which must be at least two; own: this port's value. -1: they
- * differ or are fewer. */
+/* Returns the value that all other ports have in common; own: this port's value. -1: their values
+ * differ, or they are fewer than two. */
 int siblings_agree(const struct agreement *, unsigned own);

@@ -69,7 +69,7 @@
 	X(loss_ratio_critical, "ratio", 1e-4, 0, 1, "sequence NAKs per packet sent")                  \
 	X(lossy_factor, "", 100, 1, 1e6, "factor for the limits of loss where loss is expected")      \
 	X(least_events, "", 3, 1, 1e6,                                                                \
-	  "fewer events in 10 s only count far above the critical limit")                             \
+	  "fewer events in 10 s count only if far above the critical limit")                          \
 	X(bit_errors_warning, "ratio", 1e-12, 0, 1,                                                   \
 	  "errors not corrected by FEC per bit received")                                             \
 	X(bit_errors_critical, "ratio", 1e-10, 0, 1,                                                  \
@@ -135,8 +135,9 @@ struct thresholds {
 
 const struct threshold_key *threshold_key(enum threshold);
 void thresholds_init(struct thresholds *);
-/* -EINVAL: unknown key, or value out of range; nothing is changed. */
+/* Sets a threshold. -EINVAL: unknown key, or value out of range; nothing is changed. */
 int thresholds_set(struct thresholds *, const char *key, double value, struct err *);
-/* "dcqcn", "pfc_only", "lossy" or "unknown". -EINVAL: any other word. */
+/* Sets the expected kind of network: "dcqcn", "pfc_only", "lossy" or "unknown". -EINVAL: any other
+ * word. */
 int thresholds_expect(struct thresholds *, const char *word, struct err *);
 const char *congestion_control_name(enum congestion_control);

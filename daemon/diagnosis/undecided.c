@@ -24,7 +24,7 @@ static struct undecided_list *undecided_find(const struct undecided_lists *all, 
 	return NULL;
 }
 
-/* NULL: out of memory. */
+/* Adds an item. NULL: out of memory. */
 static struct undecided_list *undecided_add(struct undecided_lists *all, uint64_t digest,
 					    const struct undecided *items, size_t n)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* undecided.h - why causes could not be decided on a port in its last sample. Pure.
+/* undecided.h - stores why causes could not be decided on a port in its last sample. Pure.
  *
  * Ports of the same kind mostly have the same reasons: equal lists are stored once. */
 #pragma once
@@ -10,7 +10,7 @@
 struct undecided {
 	const char *why;  /* static */
 	enum cause cause; /* lists are sorted by it */
-	int missing;	  /* enum series that would be needed; -1: the reason is another one */
+	int missing;	  /* enum series: the missing series; -1: there is another reason */
 };
 
 struct undecided_list {
@@ -26,8 +26,8 @@ struct undecided_lists {
 	size_t n, room;
 };
 
-/* Makes *list, one port's, equal to the items; NULL is the empty list. A list that has lost its
- * last user stays valid until undecided_sweep(). -ENOMEM: *list is the empty list. */
+/* Sets *list, the list of a port, to the one with these items; NULL is the empty list. A list that
+ * has lost its last user stays valid until undecided_sweep(). -ENOMEM: *list is the empty list. */
 int undecided_set(struct undecided_lists *, struct undecided_list **list,
 		  const struct undecided *items, size_t n);
 /* Frees the lists without users. */
@@ -36,5 +36,5 @@ void undecided_done(struct undecided_lists *);
 
 #define UNDECIDED_SIZE 160
 
-/* "roce_pause_frames_total is not visible". */
+/* Writes the reason, such as "roce_pause_frames_total is not visible". */
 void undecided_text(const struct undecided *, char ret[UNDECIDED_SIZE]);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verdict.h - what diagnosis reports about a port. Pure values. */
+/* verdict.h - the reports of diagnosis about a port. Pure values. */
 #pragma once
 
 #include "cause.h"
 #include "observation.h"
 
 #define EVIDENCE_MAX	 8
-#define VERDICT_PODS_MAX 2
+#define VERDICT_PODS_MAX 6
 
 /* A number on which a verdict is based. */
 struct evidence {
@@ -19,10 +19,12 @@ struct evidence {
 	const char *word; /* the value as a word; static; NULL: it is just a number */
 };
 
+/* The unit of a value that is a bit mask of priorities; its text is their numbers: "3,4". */
+#define EVIDENCE_PRIORITIES "mask of priorities"
+
 /* Details of a rule's answer. */
 struct finding {
 	enum severity severity;
-	double confidence; /* 0 to 1 */
 	/* Ratio of a warning's value to the critical limit; NaN: no limit applies. */
 	double near;
 	bool yields;	 /* it is a symptom of the causes in the row's `yields` */
@@ -34,7 +36,9 @@ struct finding {
 	enum signal signal;
 	bool has_signal;
 	uint64_t since_ms; /* when the fault began; 0 = unknown to the rule */
-	bool since_exact;  /* it is that time however long ago, and not the oldest sign of it */
+	bool since_exact;  /* since_ms is exact, however long ago, and not just the oldest sign of
+			    * the fault */
+	uint64_t last_ms;  /* last of the events that it counts; 0 = this sample */
 	unsigned n_evidence;
 	struct evidence evidence[EVIDENCE_MAX];
 };
@@ -54,8 +58,8 @@ struct verdict {
 	char netdev[IFNAMSIZ], function[DEV_ID_SIZE]; /* "" = unknown */
 	enum cause cause;
 	enum severity severity;
-	double confidence;
 	uint64_t onset_ms, onset_unix_ms; /* of the first bad sample */
+	uint64_t last_ms, last_unix_ms;	  /* of the last bad sample, or of the last event */
 	uint64_t opened_ms;		  /* when the samples were enough for a verdict */
 	/* start of the present time without the fault; 0 = it is present */
 	uint64_t clearing_ms;
@@ -64,15 +68,19 @@ struct verdict {
 	/* The series that moved first, "" = none; others_moved: others moved in the same sample. */
 	const char *first_moved;
 	bool others_moved;
+	/* The first sample after the daemon's start was bad: the fault is at least that old. */
+	bool before_start;
 	/* The signal of first_moved; valid if has_signal. */
-	enum signal first_signal;
 	bool has_signal;
+	enum signal first_signal;
 	const char *remark; /* static; NULL = none */
 	unsigned n_evidence;
-	struct evidence evidence[EVIDENCE_MAX]; /* of the last sample with the fault */
+	/* Of the last sample with the fault; the main one first. */
+	struct evidence evidence[EVIDENCE_MAX];
 	struct worst_sample {
+		/* That of the rule: the verdict's may be higher, because of its onsets or of a
+		 * VF's verdict. */
 		enum severity severity;
-		double value; /* of the main evidence, in times of its limit if there is one */
 		unsigned n_evidence;
 		struct evidence evidence[EVIDENCE_MAX];
 	} worst;
@@ -86,8 +94,12 @@ struct verdict {
 	/* This verdict is a symptom of another one: it is listed under that one and not
 	 * reported. */
 	bool explained;
-	char pf[RDMA_NAME_SIZE]; /* if that is on the PF's port (led_by): the PF's device */
-	enum severity of_vfs;	 /* the worst of those that it explains on the ports of VFs */
+	/* The reported cause that explains it, and its device: this one or the PF. Kept after the
+	 * end; device "" = none. */
+	enum cause explained_by;
+	char explained_on[RDMA_NAME_SIZE];
+	char pf[RDMA_NAME_SIZE]; /* the PF's device, if led_by is not 0 */
+	enum severity of_vfs;	 /* highest of the verdicts that it explains on the ports of VFs */
 	/* Change in the last tick; a closed verdict is removed by the next one. */
 	enum verdict_change change;
 	enum close_reason closed;
@@ -105,18 +117,39 @@ static inline bool verdict_is_own(const struct verdict *v)
 	return (!v->explained || v->led_by) && v->change != VERDICT_CLOSED;
 }
 
-/* "5.2 %": value and unit. */
-#define EVIDENCE_TEXT_SIZE 48
-void evidence_text(const struct evidence *, char ret[EVIDENCE_TEXT_SIZE]);
-/* Its name, with its number. */
+#define EVIDENCE_TEXT_SIZE 80
+/* Writes a value with its unit: "24,000 peers", "0.052 %", "403/s", "100 Gbit/s", "28m". Every text
+ * for people is made by this function, so that they all agree. Returns ret. */
+const char *evidence_value_text(double value, const char *unit, char ret[EVIDENCE_TEXT_SIZE]);
+/* True if the text of the evidence is a word, not the value with its unit. */
+bool evidence_is_word(const struct evidence *);
+/* Writes the word of the evidence, or its value as evidence_value_text(). Returns ret. */
+const char *evidence_text(const struct evidence *, char ret[EVIDENCE_TEXT_SIZE]);
+/* The name of the evidence, with its number. */
 #define EVIDENCE_NAME_SIZE 160
 void evidence_name(const struct evidence *, char ret[EVIDENCE_NAME_SIZE]);
-/* The evidence that counts most: the first with a limit, else the first. NULL: there is none. */
-const struct evidence *evidence_main(const struct evidence *, unsigned n);
+/* Returns the most important evidence: the one furthest beyond its limit, as a ratio; without
+ * limits the first. less_is_worse: as in the cause's row. NULL: there is none. */
+const struct evidence *evidence_main(const struct evidence *, unsigned n, bool less_is_worse);
+/* Moves the main evidence to the front. */
+void evidence_sort(struct evidence *, unsigned n, bool less_is_worse);
 /* Shows the evidence of its worst sample from now on. */
 void verdict_show_worst(struct verdict *);
 /* True if the other verdict is a symptom of this one, on the port of a VF. */
 bool verdict_leads(const struct verdict *, const struct verdict *other);
+/* How a verdict concerns a port. */
+enum verdict_relation {
+	VERDICT_UNRELATED,
+	VERDICT_OWN,   /* it is the port's */
+	VERDICT_OF_PF, /* it is that of the PF's port, and affects the pods of its VFs */
+};
+
+/* The rule that decides which pods a verdict affects: those that hold the device of its port, and
+ * those that hold a VF of it, if the VFs share what is at fault, or if it explains the verdict of
+ * the VF's port. parent: the PF's function; "" = the port is not that of a VF. */
+enum verdict_relation verdict_relation(const struct verdict *, const struct verdict *all,
+				       size_t n_all, const char *device, uint32_t port,
+				       const char *parent);
 /* Iterates over the pods concerned: its own, and those of the verdicts in `all` (of the ports of
  * its VFs) that it explains; each once. *pos is 0 at first. NULL: no more. */
 const struct observed_pod *verdict_next_pod(const struct verdict *, const struct verdict *all,

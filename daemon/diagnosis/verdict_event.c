@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "verdict_event.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* A symptom has no events of its own. A verdict that becomes a symptom was reported before, so its
- * end is reported, too. */
+/* True if the change gets an event. A symptom has no events of its own. A verdict that becomes a
+ * symptom was reported before, so its end is reported, too. */
 static bool verdict_event_is_reported(const struct verdict *v)
 {
 	if (v->change == VERDICT_CLOSED)
 		return !v->explained || v->closed == CLOSE_EXPLAINED;
-	return v->change == VERDICT_OPENED && !v->explained;
+	return (v->change == VERDICT_OPENED || v->change == VERDICT_SEVERITY) && !v->explained;
 }
 
 static const char *verdict_end_text(enum close_reason why)
@@ -19,7 +20,7 @@ static const char *verdict_end_text(enum close_reason why)
 		[CLOSE_CLEARED] = "over",
 		[CLOSE_GONE] = "over, the port was removed",
 		[CLOSE_UNSEEN] = "closed, its counters are no longer visible",
-		[CLOSE_EXPLAINED] = "now explained by another cause",
+		[CLOSE_EXPLAINED] = "now explained by ",
 	};
 
 	return texts[why];
@@ -27,40 +28,119 @@ static const char *verdict_end_text(enum close_reason why)
 
 static void verdict_end_message(const struct verdict *v, char *ret, size_t size)
 {
-	const struct evidence *worst = evidence_main(v->worst.evidence, v->worst.n_evidence);
-	char name[EVIDENCE_NAME_SIZE], value[EVIDENCE_TEXT_SIZE], lasted[48] = "", most[240] = "";
+	const struct evidence *worst = evidence_main(v->worst.evidence, v->worst.n_evidence,
+						     cause_row(v->cause)->less_is_worse);
+	bool absorbed = v->closed == CLOSE_EXPLAINED,
+	     by_pf = absorbed && v->explained_on[0] && strcmp(v->explained_on, v->device) != 0;
+	char name[EVIDENCE_NAME_SIZE], value[EVIDENCE_TEXT_SIZE],
+		lasted[48] = "", most[EVIDENCE_NAME_SIZE + EVIDENCE_TEXT_SIZE + 16] = "";
 
-	if (v->closed != CLOSE_EXPLAINED && v->over_ms)
+	if (!absorbed && v->over_ms)
 		snprintf(lasted, sizeof(lasted), ", lasted %.0f s",
 			 (double)(v->over_ms - v->onset_ms) / 1000);
-	if (v->closed != CLOSE_EXPLAINED && worst) {
+	if (!absorbed && worst) {
 		evidence_name(worst, name);
 		evidence_text(worst, value);
 		snprintf(most, sizeof(most), ", at worst %s: %s", value, name);
 	}
-	snprintf(ret, size, "%s port %u: %s is %s%s%s", v->device, v->port,
-		 cause_row(v->cause)->name, verdict_end_text(v->closed), lasted, most);
+	snprintf(ret, size, "%s port %u: %s is %s%s%s%s%s%s", v->device, v->port,
+		 cause_row(v->cause)->name, verdict_end_text(v->closed),
+		 !absorbed	      ? ""
+		 : v->explained_on[0] ? cause_row(v->explained_by)->name
+				      : "another cause",
+		 by_pf ? " of " : "", by_pf ? v->explained_on : "", lasted, most);
 }
 
-bool verdict_event(const struct verdict *v, uint64_t unix_ms, struct event *ret)
+/* Writes "link_flap is now critical; link down for: 4m (limit 4m)". */
+static void verdict_worse_message(const struct verdict *v, char *ret, size_t size)
 {
-	const struct cause_row *row = cause_row(v->cause);
-	bool ends = v->change == VERDICT_CLOSED;
+	const struct evidence *e = v->n_evidence ? &v->evidence[0] : NULL;
+	char name[EVIDENCE_NAME_SIZE], value[EVIDENCE_TEXT_SIZE], limit[EVIDENCE_TEXT_SIZE];
+	size_t len;
+
+	snprintf(ret, size, "%s port %u: %s is now %s", v->device, v->port,
+		 cause_row(v->cause)->name, severity_name(v->severity));
+	len = strlen(ret);
+	if (v->remark) {
+		snprintf(ret + len, size - len, ": %s", v->remark);
+	} else if (e) {
+		evidence_name(e, name);
+		snprintf(ret + len, size - len, "; %s: %s", name, evidence_text(e, value));
+		len = strlen(ret);
+		if (!isnan(e->threshold))
+			snprintf(ret + len, size - len, " (limit %s)",
+				 evidence_value_text(e->threshold, e->unit, limit));
+	}
+}
+
+/* Appends "; pods: train/a, train/b and 3 more". Pods that do not fit are only counted. */
+static void verdict_event_add_pods(const struct verdict *v, const struct verdict *all, size_t n_all,
+				   char *ret, size_t size)
+{
+	size_t len = strlen(ret), pos = 0, n = 0;
+	const struct observed_pod *pod;
+
+	while ((pod = verdict_next_pod(v, all, n_all, &pos)) != NULL) {
+		char name[sizeof(pod->namespace) + sizeof(pod->name) + 16];
+		int added = snprintf(name, sizeof(name), "%s%s/%s",
+				     n ? ", " : "; pods: ", pod->namespace, pod->name);
+
+		if (len + (size_t)added + sizeof(" and 4294967295 more") > size)
+			break;
+		memcpy(ret + len, name, (size_t)added + 1);
+		len += (size_t)added;
+		n++;
+	}
+	if (n > 0 && v->n_pods > n)
+		snprintf(ret + len, size - len, " and %zu more", v->n_pods - n);
+}
+
+/* The first pod is the event's own, the others are listed. */
+static void verdict_event_set_pods(const struct verdict *v, const struct verdict *all, size_t n_all,
+				   struct event *e)
+{
+	const struct observed_pod *pod;
+	size_t len = 0, pos = 0;
+
+	while ((pod = verdict_next_pod(v, all, n_all, &pos)) != NULL) {
+		char name[sizeof(pod->namespace) + sizeof(pod->name) + 4];
+		int n = snprintf(name, sizeof(name), "%s%s/%s", len ? "," : "", pod->namespace,
+				 pod->name);
+
+		if (!e->pod[0]) {
+			snprintf(e->namespace, sizeof(e->namespace), "%s", pod->namespace);
+			snprintf(e->pod, sizeof(e->pod), "%s", pod->name);
+		} else if (len + (size_t)n < sizeof(e->other_pods)) {
+			memcpy(e->other_pods + len, name, (size_t)n + 1);
+			len += (size_t)n;
+		}
+	}
+}
+
+bool verdict_event(const struct verdict *v, const struct verdict *all, size_t n_all,
+		   uint64_t unix_ms, struct event *ret)
+{
+	bool ends = v->change == VERDICT_CLOSED, worse = v->change == VERDICT_SEVERITY;
 
 	if (!verdict_event_is_reported(v))
 		return false;
 	*ret = (struct event){.first_ms = unix_ms, .last_ms = unix_ms, .count = 1};
 	ret->type = !ends && v->severity > SEVERITY_INFO ? EVENT_WARNING : EVENT_NORMAL;
-	snprintf(ret->reason, sizeof(ret->reason), "%s", ends ? "DiagnosisEnd" : "DiagnosisOnset");
+	snprintf(ret->reason, sizeof(ret->reason), "%s",
+		 ends	 ? "DiagnosisEnd"
+		 : worse ? "DiagnosisWorse"
+			 : "DiagnosisOnset");
 	memcpy(ret->device, v->function, sizeof(ret->device));
-	if (v->n_pods > 0) {
-		snprintf(ret->namespace, sizeof(ret->namespace), "%s", v->pods[0].namespace);
-		snprintf(ret->pod, sizeof(ret->pod), "%s", v->pods[0].name);
-	}
+	verdict_event_set_pods(v, all, n_all, ret);
 	if (ends)
 		verdict_end_message(v, ret->message, sizeof(ret->message));
+	else if (worse)
+		verdict_worse_message(v, ret->message, sizeof(ret->message));
 	else
-		snprintf(ret->message, sizeof(ret->message), "%s port %u: %s, %s: %s", v->device,
-			 v->port, row->name, severity_name(v->severity), row->sentence);
+		snprintf(ret->message, sizeof(ret->message), "%s port %u: %s, %s: %s%s", v->device,
+			 v->port, cause_row(v->cause)->name, severity_name(v->severity),
+			 cause_row(v->cause)->sentence,
+			 v->before_start ? "; since before rocelet's start" : "");
+	verdict_event_add_pods(v, all, n_all, ret->message, sizeof(ret->message));
 	return true;
 }

@@ -6,7 +6,9 @@
 #include "event.h"
 #include "verdict.h"
 
-/* True if the last sample changed the verdict in a way that is worth an event, *ret. The texts of
- * the onsets of the same verdict on the same port are always equal; an end has how long it lasted
- * and its worst value. */
-bool verdict_event(const struct verdict *, uint64_t unix_ms, struct event *ret);
+/* True if the last sample changed the verdict in a way that is worth an event, *ret. `all` are the
+ * verdicts of the node: those that it explains name further pods. The onsets of the same verdict on
+ * the same port with the same pods have equal texts; the text of an end contains the duration and
+ * the worst value. */
+bool verdict_event(const struct verdict *, const struct verdict *all, size_t n_all,
+		   uint64_t unix_ms, struct event *ret);

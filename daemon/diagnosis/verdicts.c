@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The list of verdicts: one for each open latch, reported or explained by another one. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,7 +101,7 @@ void verdicts_close(struct diagnosis *d, const struct watched_port *p, enum caus
 		ended_add(&d->ended, v, d->now_ms, d->unix_ms);
 }
 
-/* The causes among `open` that c explains directly. */
+/* Returns the causes among `open` that c explains directly. */
 static uint64_t explained_by(const struct watched_port *p, enum cause c, uint64_t open)
 {
 	uint64_t found = cause_row(c)->explains & open;
@@ -115,7 +116,7 @@ static uint64_t explained_by(const struct watched_port *p, enum cause c, uint64_
 	return found;
 }
 
-/* The causes among `open` that c explains directly or through others. */
+/* Returns the causes among `open` that c explains directly or through others. */
 static uint64_t symptoms_of(const struct watched_port *p, enum cause c, uint64_t open)
 {
 	uint64_t found = explained_by(p, c, open), before;
@@ -159,7 +160,7 @@ static uint64_t open_causes(const struct watched_port *p)
 	return open;
 }
 
-/* The causes among `open`, of the PF's port, that explain c on the port of a VF. */
+/* Returns the causes among `open`, of the PF's port, that explain c on the port of a VF. */
 static uint64_t leaders_of(enum cause c, uint64_t open)
 {
 	uint64_t found = 0;
@@ -191,7 +192,8 @@ static void gather_pods(struct diagnosis *d, struct verdict *v)
 	v->n_pods = n;
 }
 
-/* A management port's verdicts are information, but not if pods lose their ports with it. */
+/* Raises the severity to the highest of the verdicts that this one explains on the ports of VFs:
+ * even on a management port, whose own verdicts are info. */
 static void raise_severity(const struct diagnosis *d, struct verdict *v)
 {
 	for (size_t i = 0; i < d->n_verdicts; i++)
@@ -202,6 +204,8 @@ static void raise_severity(const struct diagnosis *d, struct verdict *v)
 		}
 	if (v->of_vfs > v->severity)
 		v->severity = v->of_vfs;
+	if (!v->remark && !v->management && v->of_vfs > v->worst.severity)
+		v->remark = "its severity is that of the verdict of a VF, which it explains";
 }
 
 void verdicts_gather(struct diagnosis *d)
@@ -215,6 +219,34 @@ void verdicts_gather(struct diagnosis *d)
 			gather_pods(d, &d->verdicts[i]);
 			raise_severity(d, &d->verdicts[i]);
 		}
+}
+
+static enum cause first_cause(uint64_t causes)
+{
+	enum cause c = 0;
+
+	while (c + 1 < N_CAUSES && !(causes & CAUSE_BIT(c)))
+		c++;
+	return c;
+}
+
+/* Remembers what explains the verdict in the end: on its own port a cause that no other one
+ * explains, and if the PF explains that, the PF's cause. */
+static void set_explained_by(struct verdict *v, const struct watched_port *p, uint64_t own,
+			     uint64_t of_pf, const char *pf)
+{
+	uint64_t roots = 0, leaders = v->led_by;
+
+	for (int c = 0; c < N_CAUSES; c++)
+		if (own & CAUSE_BIT(c) &&
+		    symptoms_of(p, (enum cause)c, open_causes(p)) & CAUSE_BIT(v->cause))
+			roots |= CAUSE_BIT(c);
+	if (roots)
+		leaders = leaders_of(first_cause(roots), of_pf);
+	if (!(roots | leaders))
+		return;
+	v->explained_by = first_cause(leaders ? leaders : roots);
+	snprintf(v->explained_on, sizeof(v->explained_on), "%s", leaders ? pf : p->device);
 }
 
 void verdicts_explain(struct diagnosis *d, const struct watched_port *p,
@@ -235,14 +267,16 @@ void verdicts_explain(struct diagnosis *d, const struct watched_port *p,
 		v->explained = explained & CAUSE_BIT(v->cause) || v->led_by;
 		if (v->led_by)
 			memcpy(v->pf, pf->device, sizeof(v->pf));
+		if (v->explained)
+			set_explained_by(v, p, open & ~explained, of_pf, pf ? pf->device : "");
 		if (d->owners[i].reported && v->explained) {
 			d->owners[i].reported = false;
 			v->change = VERDICT_CLOSED;
 			v->closed = CLOSE_EXPLAINED;
 			ended_add(&d->ended, v, d->now_ms, d->unix_ms);
 		} else if (!d->owners[i].reported && !v->explained) {
-			/* A verdict that outlives its cause for a short time is still its
-			 * symptom. */
+			/* A verdict that stays open for a short time after the one that explained
+			 * it is still a symptom. */
 			v->explained = !is_bad(p, v->cause) || outlives_shortly(d, &d->owners[i]);
 			if (!v->explained)
 				verdicts_report(d, i);

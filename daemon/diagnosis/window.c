@@ -96,7 +96,8 @@ static bool within(const struct timeline *t, unsigned back, uint64_t span_ms)
 	return back < t->n && t->at_ms[t->newest] - t->at_ms[window_index_of(t, back)] < span_ms;
 }
 
-/* Number of newest rows within the span, by binary search: times only decrease with `back`. */
+/* Returns the number of newest rows within the span, by binary search: times only decrease with
+ * `back`. */
 static unsigned rows_within(const struct timeline *t, uint64_t span_ms)
 {
 	unsigned low = 0, high = 1;
@@ -178,7 +179,7 @@ static bool spread(struct window *w, const struct timeline *t)
 	return true;
 }
 
-/* Once all rows are equal, `still` represents them. */
+/* Drops the rows once all are equal: `still` represents them. */
 static void drop_equal_rows(struct window *w, const uint16_t row[N_SIGNALS])
 {
 	if (!window_is_still(row)) {
@@ -308,7 +309,7 @@ unsigned window_count(const struct window *w, const struct timeline *t, enum sig
 	return n;
 }
 
-/* Mean of the rows older than ago_ms; 0: not visible then. */
+/* Returns the mean of the rows older than ago_ms; 0: not visible then. */
 static double usual_level(const struct window *w, const struct timeline *t, enum signal s,
 			  uint64_t ago_ms)
 {
@@ -340,8 +341,8 @@ uint64_t window_silent(const struct window *w, const struct timeline *t, enum si
 	return since;
 }
 
-/* Single events are further apart than samples: up to three times their usual distance is no
- * lull. */
+/* Returns the shortest time without events that is a lull. Rare events are further apart than
+ * samples: up to three times their mean distance is no lull. */
 static uint64_t lull_of(const struct window *w, const struct timeline *t, enum signal s,
 			unsigned first, uint64_t span_ms, uint64_t quiet_ms, double least)
 {
@@ -358,7 +359,7 @@ static uint64_t lull_of(const struct window *w, const struct timeline *t, enum s
 	return sparse > quiet_ms && sparse < span_ms / 2 ? sparse : quiet_ms;
 }
 
-/* first: the newest row to consider. */
+/* As window_since(), with `first` as the newest row. */
 static uint64_t since_row(const struct window *w, const struct timeline *t, enum signal s,
 			  unsigned first, uint64_t span_ms, uint64_t quiet_ms)
 {

@@ -44,7 +44,7 @@ struct window {
 	uint16_t (*spent)[N_SIGNALS]; /* owned; rows just dropped, which readers may still use */
 };
 
-/* An empty window. */
+/* Initialises an empty window. */
 void window_init(struct window *);
 void window_done(struct window *);
 /* Starts a new row for all ports. */
@@ -52,7 +52,7 @@ void timeline_add(struct timeline *, uint64_t now_ms);
 /* Returns `ms`, or the longer span that is needed to hold `rows` rows. Rows before a gap longer
  * than gap_ms are not counted. */
 uint64_t timeline_span(const struct timeline *, uint64_t ms, unsigned rows, uint64_t gap_ms);
-/* The shortest of the last four intervals; 0: fewer than two rows. */
+/* Returns the shortest of the last four intervals; 0: fewer than two rows. */
 uint64_t timeline_interval(const struct timeline *);
 /* True if the row is within the span. */
 bool window_reaches(const struct timeline *, unsigned back, uint64_t span_ms);
@@ -61,39 +61,43 @@ bool window_reaches(const struct timeline *, unsigned back, uint64_t span_ms);
 void window_set(struct window *, const struct timeline *, const double values[N_SIGNALS]);
 /* Fills the newest row of a port that could not be read. */
 void window_skip(struct window *, const struct timeline *);
-/* Value `back` rows before the newest; NaN: not visible. */
+/* Returns the value `back` rows before the newest; NaN: not visible. */
 double window_get(const struct window *, const struct timeline *, enum signal, unsigned back);
 /* As window_get(), for a caller without the timeline: `index` is the row that is `back` rows before
  * the newest. */
 double window_at(const struct window *, unsigned index, unsigned back, enum signal);
-/* Mean over the rows of the last span_ms in which it was visible; NaN: in none. */
+/* Returns the mean over the rows of the last span_ms in which the signal was visible; NaN: in none.
+ */
 double window_mean(const struct window *, const struct timeline *, enum signal, uint64_t span_ms);
 /* As window_mean(), for all signals. */
 void window_means(const struct window *, const struct timeline *, uint64_t span_ms,
 		  double ret[N_SIGNALS]);
-/* Sum of a rate over the last span_ms; *ret_seconds: time in which it was visible. */
+/* Returns the sum of a rate over the last span_ms; *ret_seconds: time in which it was visible. */
 double window_sum(const struct window *, const struct timeline *, enum signal, uint64_t span_ms,
 		  double *ret_seconds);
-/* Number of rows of the last span_ms in which it was above 0 and at least `level`. */
+/* Returns the number of rows of the last span_ms in which the signal was above 0 and at least
+ * `level`. */
 unsigned window_count(const struct window *, const struct timeline *, enum signal, uint64_t span_ms,
 		      double level);
-/* Time at which the signal's present rise above its level in the quarter of an hour before began,
- * at most span_ms ago. Lulls shorter than quiet_ms do not end it. 0: the signal does not move. */
+/* Returns the time, at most span_ms ago, since which the signal has been clearly above its usual
+ * level, the mean of the older rows. Lulls shorter than quiet_ms are ignored. 0: the signal does
+ * not move. */
 uint64_t window_since(const struct window *, const struct timeline *, enum signal, uint64_t span_ms,
 		      uint64_t quiet_ms);
 
-/* Time since which `silent` has been 0 while `moves` moved, at most span_ms ago; 0: this is not
- * so. */
+/* Returns the time, at most span_ms ago, of the first row with `moves` above 0 since `silent` was
+ * last above 0; 0: there is no such row. */
 uint64_t window_silent(const struct window *, const struct timeline *, enum signal silent,
 		       enum signal moves, uint64_t span_ms);
 
-/* window_since() as of at_ms. */
+/* As window_since(), with the newest row at at_ms or before it as the present one. */
 uint64_t window_since_at(const struct window *, const struct timeline *, enum signal,
 			 uint64_t span_ms, uint64_t quiet_ms, uint64_t at_ms);
 
-/* Name of the signal in documents: "out_of_sequence". */
+/* Returns the name of the signal in documents, such as "out_of_sequence". */
 const char *signal_word(enum signal);
-/* Main series of the signal, for people: "roce_out_of_sequence_packets_total". */
+/* Returns the main series of the signal, for people, such as "roce_out_of_sequence_packets_total".
+ */
 const char *signal_name(enum signal);
 
 /* Exposed for tests: conversion to 16 bits and back. */

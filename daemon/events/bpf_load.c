@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* bpf_load.c - see bpf_load.h.
  *
- * Happy path: open the group's object -> for each point choose the first hook whose function exists
- * in the kernel -> share the maps -> load -> attach. Can fail by: no BTF, a missing function,
- * rejection by the kernel (lockdown and kernels without trampolines reject fentry). */
+ * Success: open the group's object -> for each point choose the first hook whose function exists in
+ * the kernel -> share the maps -> load -> attach. Failures: no BTF, a missing function, rejection
+ * by the kernel (lockdown and kernels without trampolines reject fentry). */
 #include "bpf_load.h"
 
 #include <bpf/bpf.h>
@@ -15,6 +15,7 @@
 
 #include "bpf_log.h"
 #include "cleanup.h"
+#include "search.h"
 
 #define RING_SIZE (256 * 1024)
 
@@ -69,14 +70,11 @@ void bpf_maps_close(struct bpf_maps *m)
 
 static bool bpf_has_key(const struct bpf_soft_device *d, unsigned n, const struct bpf_soft_key *key)
 {
-	for (unsigned i = 0; i < n; i++)
-		if (memcmp(&d[i].key, key, sizeof(*key)) == 0)
-			return true;
-	return false;
+	return any_of(n, i, memcmp(&d[i].key, key, sizeof(*key)) == 0);
 }
 
-/* If the previous key was removed meanwhile, the kernel restarts the iteration, so duplicates are
- * skipped. */
+/* Skips duplicates: if the previous key was removed in the meantime, the kernel restarts the
+ * iteration. */
 unsigned bpf_maps_soft_counts(const struct bpf_maps *m, struct bpf_soft_device *ret, unsigned cap)
 {
 	struct bpf_soft_key key, before;
@@ -119,7 +117,7 @@ static struct bpf_program *bpf_program_of(struct bpf_object *o, const char *name
 	return name ? bpf_object__find_program_by_name(o, name) : NULL;
 }
 
-/* Chooses the first function that exists. That of a kprobe is only looked up when it is
+/* Chooses the first function that exists. The function of a kprobe is only looked up when it is
  * attached. */
 static int choose_function(struct bpf_object *o, const struct bpf_point *p,
 			   const struct bpf_hook *h)
@@ -140,7 +138,8 @@ static int choose_function(struct bpf_object *o, const struct bpf_point *p,
 	return r;
 }
 
-static void load_nothing(struct bpf_object *o)
+/* Deselects all programs of the object. */
+static void deselect_all(struct bpf_object *o)
 {
 	struct bpf_program *prog = NULL;
 
@@ -158,9 +157,8 @@ static int choose_functions(struct bpf_object *o, struct choice *c)
 	return r;
 }
 
-/* Loads an object with the chosen hooks. On failure it is still loaded, but without programs:
- * choosing functions has read the kernel's BTF, which libbpf only frees when an object is
- * loaded. */
+/* Loads an object with the chosen hooks. If that fails, loads the object without programs: choosing
+ * functions has read the kernel's BTF, which libbpf frees only when an object is loaded. */
 static int load_object(struct bpf_object **ret, enum bpf_group group, struct choice *c,
 		       const struct bpf_maps *maps)
 {
@@ -171,12 +169,12 @@ static int load_object(struct bpf_object **ret, enum bpf_group group, struct cho
 
 	if (!o)
 		return errno ? -errno : -ENOMEM;
-	load_nothing(o);
+	deselect_all(o);
 	r = share_maps(o, maps);
 	if (r == 0)
 		r = choose_functions(o, c);
 	if (r < 0)
-		load_nothing(o);
+		deselect_all(o);
 	loaded = bpf_object__load(o);
 	if (r == 0)
 		r = loaded;
@@ -264,9 +262,9 @@ static const char *hook_failure_reason(enum bpf_hook_kind kind, int error)
 	}
 }
 
-/* A temporary failure is a lack of resources; what the kernel does not support or permit, it never
- * will. */
-static bool may_pass(int error)
+/* True if the error is a lack of resources: what the kernel does not support or permit now, it will
+ * reject later, too. */
+static bool may_be_temporary(int error)
 {
 	switch (error) {
 	case -EAGAIN:
@@ -289,11 +287,11 @@ static void report_refused(struct bpf_program_status *s, enum bpf_hook_kind kind
 	snprintf(s->error + n, sizeof(s->error) - n, "%s%s: %s%s%s", n ? "; " : "",
 		 bpf_hook_name(kind), hook_failure_reason(kind, error), words[0] ? ": " : "",
 		 words);
-	s->may_pass |= may_pass(error);
+	s->may_be_temporary |= may_be_temporary(error);
 }
 
-/* Loads a point with the first of its hooks that the kernel accepts. A hook kind that was denied
- * for lack of permission is not tried for later points. */
+/* Loads a point with the first of its hooks that the kernel accepts. A kind of hook that is not
+ * permitted is not tried for later points. */
 static void load_point(struct bpf_loaded *l, unsigned i, const struct bpf_maps *maps,
 		       int refused[static BPF_HOOK_KPROBE + 1], struct bpf_program_status *s)
 {
@@ -318,6 +316,7 @@ static void load_point(struct bpf_loaded *l, unsigned i, const struct bpf_maps *
 	}
 }
 
+/* Loads all points of a group as one object, each with its first hook. False: that failed. */
 static bool load_together(struct bpf_loaded *l, enum bpf_group group, const struct bpf_maps *maps,
 			  struct bpf_program_status status[N_BPF_POINTS])
 {
@@ -346,14 +345,14 @@ struct bpf_loaded *bpf_group_load(enum bpf_group group, const struct bpf_maps *m
 	for (unsigned i = 0; i < N_BPF_POINTS; i++)
 		if (bpf_points[i].group == group)
 			status[i] = (struct bpf_program_status){
-				.name = bpf_points[i].name, .hook = "none", .may_pass = !l};
+				.name = bpf_points[i].name, .hook = "none", .may_be_temporary = !l};
 	if (!l)
 		return NULL;
 	if (!load_together(l, group, maps, status))
 		for (unsigned i = 0; i < N_BPF_POINTS; i++)
 			if (bpf_points[i].group == group)
 				load_point(l, i, maps, refused, &status[i]);
-	malloc_trim(0); /* the kernel's BTF took 10 MB of heap that are not needed again */
+	malloc_trim(0); /* the kernel's BTF used 10 MB of heap, which are not needed again */
 	if (l->n_objects > 0)
 		return l;
 	free(l);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/* bpf_log.c - see bpf_log.h. */
 #include "bpf_log.h"
 
 #include <bpf/libbpf.h>
@@ -58,7 +57,8 @@ static void keep_words(const char *fmt, va_list ap)
 	free(text);
 }
 
-/* Everything is logged at debug level, because the caller of the load logs a rejection once. */
+/* Handles a message of libbpf. Everything is logged at debug level, because the caller of the load
+ * logs a rejection once. */
 static int on_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
 	static struct log_site site;

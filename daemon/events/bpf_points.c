@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* bpf_points.c - the table; see the files in bpf/ for what each program does. */
+/* bpf_points.c - see bpf_points.h. The programs are described in the files in bpf/. */
 #include "bpf_points.h"
 
 #include "cm_events.skel.h"

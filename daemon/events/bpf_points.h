@@ -28,7 +28,7 @@ struct bpf_hook {
 };
 
 struct bpf_point {
-	const char *name; /* what it watches */
+	const char *name; /* of the watched event */
 	enum bpf_group group;
 	/* Names of the function or tracepoint in different kernels; the first that exists is
 	 * used. */
@@ -41,5 +41,5 @@ struct bpf_point {
 extern const struct bpf_point bpf_points[N_BPF_POINTS];
 
 const char *bpf_hook_name(enum bpf_hook_kind); /* "tp_btf", "fentry", "kprobe" */
-/* The object file of a group, embedded in this executable. */
+/* Returns the object file of a group, which is embedded in this executable. */
 const void *bpf_group_elf(enum bpf_group, size_t *ret_size);

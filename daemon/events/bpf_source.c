@@ -2,26 +2,102 @@
 /* bpf_source.c - decides which groups to load, runs the worker that does it, and reads the ring in
  * the loop.
  *
- * Happy path: create the maps -> poll the ring's epoll descriptor -> a worker loads the host's
- * group -> bpf_source_follow() reports RDMA devices -> a worker loads their groups. Can fail by: no
- * permission, no BTF, rejected programs: logged, and listed without a hook. */
+ * Success: create the maps -> poll the ring's epoll descriptor -> a worker loads the host's group
+ * -> bpf_source_follow() reports RDMA devices -> a worker loads their groups. Failures: no
+ * permission, no BTF, rejected programs (logged, and listed without a hook). */
 #include "bpf_source.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <errno.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uv.h>
 
-#include "bpf_event_check.h"
 #include "bpf_log.h"
 #include "cleanup.h"
 #include "job.h"
 #include "log.h"
 #include "self_counters.h"
 
-/* Maximum number of events per turn, so that a storm does not block the loop. */
+#define TERMINATED(text) (memchr(text, '\0', sizeof(text)) != NULL)
+
+static const size_t sizes[N_BPF_EVENT_KINDS] = {
+	[BPF_EVENT_NETDEV_MOVED] = sizeof(struct bpf_event_netdev_moved),
+	[BPF_EVENT_QP] = sizeof(struct bpf_event_qp),
+	[BPF_EVENT_QP_FAILED] = sizeof(struct bpf_event_qp_failed),
+	[BPF_EVENT_PORT] = sizeof(struct bpf_event_port),
+	[BPF_EVENT_CM] = sizeof(struct bpf_event_cm),
+	[BPF_EVENT_HEALTH] = sizeof(struct bpf_event_health),
+	[BPF_EVENT_DCB] = sizeof(struct bpf_event_dcb),
+	[BPF_EVENT_TX_TIMEOUT] = sizeof(struct bpf_event_tx_timeout),
+};
+
+static bool is_netdev_moved(const struct bpf_event_netdev_moved *e)
+{
+	return TERMINATED(e->name);
+}
+
+static bool is_qp(const struct bpf_event_qp *e)
+{
+	return TERMINATED(e->device) && e->change < N_BPF_QP_CHANGES;
+}
+
+static bool is_health(const struct bpf_event_health *e)
+{
+	return TERMINATED(e->bus) && TERMINATED(e->device) && TERMINATED(e->driver) &&
+	       TERMINATED(e->reporter) && TERMINATED(e->message);
+}
+
+static bool is_dcb(const struct bpf_event_dcb *e)
+{
+	return TERMINATED(e->name) && e->what < N_BPF_DCB;
+}
+
+static bool is_tx_timeout(const struct bpf_event_tx_timeout *e)
+{
+	return TERMINATED(e->device) && TERMINATED(e->name) && TERMINATED(e->driver);
+}
+
+/* True if the fields are valid for the event's kind. */
+static bool is_valid_event(const struct bpf_event *e)
+{
+	switch ((enum bpf_event_kind)e->kind) {
+	case BPF_EVENT_NETDEV_MOVED:
+		return is_netdev_moved((const struct bpf_event_netdev_moved *)e);
+	case BPF_EVENT_QP:
+		return is_qp((const struct bpf_event_qp *)e);
+	case BPF_EVENT_QP_FAILED:
+		return TERMINATED(((const struct bpf_event_qp_failed *)e)->device);
+	case BPF_EVENT_PORT:
+		return TERMINATED(((const struct bpf_event_port *)e)->device);
+	case BPF_EVENT_CM:
+		return ((const struct bpf_event_cm *)e)->what < N_BPF_CM;
+	case BPF_EVENT_HEALTH:
+		return is_health((const struct bpf_event_health *)e);
+	case BPF_EVENT_DCB:
+		return is_dcb((const struct bpf_event_dcb *)e);
+	case BPF_EVENT_TX_TIMEOUT:
+		return is_tx_timeout((const struct bpf_event_tx_timeout *)e);
+	case N_BPF_EVENT_KINDS:
+		break;
+	}
+	return false;
+}
+
+int bpf_event_check(const void *data, size_t size)
+{
+	const struct bpf_event *e = data;
+
+	if (size < sizeof(*e) || e->version != BPF_EVENT_VERSION || e->kind >= N_BPF_EVENT_KINDS ||
+	    size != sizes[e->kind] || size != e->size || !TERMINATED(e->comm))
+		return -EBADMSG;
+	return is_valid_event(e) ? 0 : -EBADMSG;
+}
+
+/* Maximum number of events per turn, so that many events do not block the loop. */
 #define EVENTS_PER_TURN 512
 
 #define RETRY_MS 60000
@@ -45,7 +121,7 @@ struct bpf_source {
 	uint64_t losses[N_BPF_LOSSES];
 	struct bpf_source_hooks hooks;
 	unsigned wanted, tried; /* bit masks of groups */
-	unsigned again;		/* those of `tried` that failed temporarily */
+	unsigned again;		/* groups of `tried` that failed temporarily */
 	uint64_t again_ms;	/* loop time */
 	struct job work;
 	struct bpf_job job;
@@ -77,6 +153,7 @@ static uint64_t new_losses(struct bpf_source *b, __u32 which)
 	return n - before;
 }
 
+/* Counts lost and suppressed events, and reports the losses. */
 static void check_losses(struct bpf_source *b)
 {
 	b->self->suppressed_bpf += new_losses(b, BPF_SUPPRESSED);
@@ -93,8 +170,8 @@ static bool is_empty(const struct bpf_source *b)
 	return b->taken < EVENTS_PER_TURN || poll(&ring, 1, 0) == 0;
 }
 
-/* Lost events are newer than those in the ring. So losses are reported only after the ring is
- * empty: otherwise the rescan that they trigger would be followed by older events. */
+/* Reads events, and checks for losses only when the ring is empty: lost events are newer than those
+ * in the ring, so otherwise older events would follow the rescan that the loss triggers. */
 static void bpf_source_on_readable(uv_poll_t *poll, int status, int events)
 {
 	struct bpf_source *b = poll->data;
@@ -186,29 +263,30 @@ static void take_status(struct bpf_source *b)
 	}
 }
 
-/* Only groups of which nothing was loaded: reloading a partly loaded group would miss events. */
-static unsigned refused_for_now(const struct bpf_job *j)
+/* Returns the groups that failed temporarily and have no loaded program: reloading a partly loaded
+ * group would miss events. */
+static unsigned groups_to_retry(const struct bpf_job *j)
 {
 	unsigned groups = 0;
 
 	for (unsigned i = 0; i < N_BPF_POINTS; i++) {
 		enum bpf_group group = bpf_points[i].group;
 
-		if (j->load & 1U << group && !j->loaded[group] && j->status[i].may_pass)
+		if (j->load & 1U << group && !j->loaded[group] && j->status[i].may_be_temporary)
 			groups |= 1U << group;
 	}
 	return groups;
 }
 
 static void close_poll(struct bpf_source *b);
-static void catch_up(struct bpf_source *b);
+static void start_job(struct bpf_source *b);
 
 static void on_loaded(void *arg)
 {
 	struct bpf_source *b = arg;
 
 	b->tried = (b->tried & ~b->job.unload) | b->job.load;
-	b->again = (b->again & b->tried & ~b->job.load) | refused_for_now(&b->job);
+	b->again = (b->again & b->tried & ~b->job.load) | groups_to_retry(&b->job);
 	b->again_ms = uv_now(b->loop) + RETRY_MS;
 	take_status(b);
 	if (b->closing) {
@@ -216,12 +294,12 @@ static void on_loaded(void *arg)
 		return;
 	}
 	b->hooks.programs(b->hooks.arg);
-	catch_up(b);
+	start_job(b);
 }
 
 /* Loads and unloads groups. Each is tried once, because the kernel's decision does not change;
  * temporary failures are retried after RETRY_MS, at the next call. */
-static void catch_up(struct bpf_source *b)
+static void start_job(struct bpf_source *b)
 {
 	if (b->work.running || b->closing || !b->polling)
 		return;
@@ -246,12 +324,12 @@ void bpf_source_follow(struct bpf_source *b, const struct bpf_presence *p)
 		b->wanted |= 1U << BPF_GROUP_CM;
 	if (p->soft_devices)
 		b->wanted |= 1U << BPF_GROUP_RXE;
-	catch_up(b);
+	start_job(b);
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- open and close --------------------------------------------------------------------------- */
 
-static void let_go(struct bpf_source *b)
+static void bpf_source_release(struct bpf_source *b)
 {
 	ring_buffer__free(b->ring);
 	for (unsigned g = 0; g < N_BPF_GROUPS; g++)
@@ -274,7 +352,7 @@ int bpf_source_open(struct bpf_source **ret, struct uv_loop_s *loop, struct self
 	b->hooks = *hooks;
 	b->maps = (struct bpf_maps){.events_fd = -1, .losses_fd = -1, .soft_counts_fd = -1};
 	if (ring_start(b, &why) < 0) {
-		let_go(b);
+		bpf_source_release(b);
 		log_warn("bpf", 0, "%s, going on without BPF programs", why.msg);
 	}
 	for (unsigned i = 0; i < N_BPF_POINTS; i++)
@@ -289,7 +367,7 @@ static void bpf_source_on_closed(uv_handle_t *h)
 {
 	struct bpf_source *b = h->data;
 
-	let_go(b);
+	bpf_source_release(b);
 	free(b);
 }
 

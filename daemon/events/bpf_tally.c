@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "search.h"
+
 static void add_cm(struct bpf_tally *t, const struct bpf_event_cm *e)
 {
 	if (e->passive) {
@@ -22,10 +24,7 @@ static void add_cm(struct bpf_tally *t, const struct bpf_event_cm *e)
 
 static const struct bpf_nic *find_nic(const struct bpf_tally *t, const char *device)
 {
-	for (unsigned i = 0; i < t->n_nics; i++)
-		if (strcmp(t->nics[i].device, device) == 0)
-			return &t->nics[i];
-	return NULL;
+	return find_first(t->nics, t->n_nics, i, strcmp(t->nics[i].device, device) == 0);
 }
 
 static void add_fault(struct bpf_tally *t, const char *device, enum nic_fault fault)
@@ -45,7 +44,7 @@ static void add_fault(struct bpf_tally *t, const char *device, enum nic_fault fa
 	nic->n[fault]++;
 }
 
-/* An aborted recovery is not counted, because its fault was reported before. */
+/* Counts a fault. An aborted recovery is not counted, because its fault was reported before. */
 static void add_health(struct bpf_tally *t, const struct bpf_event_health *e)
 {
 	if (!e->aborted)

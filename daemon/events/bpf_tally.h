@@ -17,7 +17,7 @@ enum nic_fault {
 	N_NIC_FAULTS
 };
 
-/* Maximum number of faulty NICs; more do not occur on one node. */
+/* Maximum number of NICs with faults; no node has more. */
 #define BPF_NICS 64
 
 struct bpf_nic {

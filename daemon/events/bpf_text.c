@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* bpf_text.c - one line per kind of event. Names are those of
+/* bpf_text.c - see bpf_text.h. Names are those of
  * linux/include/rdma/{ib_verbs,ib_cm}.h. */
 #include "bpf_text.h"
 
@@ -278,8 +278,8 @@ static bool tx_timeout_event_text(const struct bpf_event_tx_timeout *e, struct e
 	return true;
 }
 
-/* Ignores our own temporary devices. A pod that gives its device such a name only hides the events
- * of its own port. */
+/* False for our own temporary devices. A pod that gives its device such a name hides only the
+ * events of its own port. */
 static bool port_event_text(const struct bpf_event_port *e, struct event_text *t)
 {
 	if (strncmp(e->device, SOFT_ROCE_PLACEHOLDER, strlen(SOFT_ROCE_PLACEHOLDER)) == 0)

@@ -2,7 +2,6 @@
 #include "bpf_words.h"
 
 #include <arpa/inet.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 

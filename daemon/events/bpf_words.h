@@ -9,16 +9,17 @@
 
 #include "bpf_event.h"
 
-/* enum ib_event_type: the events that change a port's verdict. */
+/* Events of enum ib_event_type that change a port's verdict. */
 enum { PORT_EVENT_FATAL = 8, PORT_EVENT_ACTIVE = 9, PORT_EVENT_DOWN = 10, PORT_EVENT_GID = 18 };
 
 const char *ib_event_words(__u32 event);
 const char *cm_event_words(__u32 event);
-/* A reason in the style of Kubernetes; *ret_warning is only set if it is a warning. */
+/* Returns a reason in the style of Kubernetes; *ret_warning is only set if it is a warning. */
 const char *port_event_reason(__u32 event, bool *ret_warning);
-/* Prints IPv6, or IPv4 if it is mapped. */
+/* Prints an IPv6 address, or an IPv4 address if it is mapped. */
 void bpf_address_text(const __u8 address[16], char *buf, size_t size);
-/* enum ib_cm_rej_reason as a label, "invalid_service_id"; "other" for a number without a name. */
+/* Returns the label of an enum ib_cm_rej_reason, such as "invalid_service_id"; "other" for a number
+ * without a name. */
 const char *cm_reject_label(int reason);
-/* The reason as words: "no process listens on that port". */
+/* Returns the reason as text, such as "no process listens on that port". */
 const char *cm_reject_meaning(int reason);

@@ -22,10 +22,11 @@ static bool event_is_same(const struct event *a, const struct event *b)
 {
 	return a->type == b->type && strcmp(a->reason, b->reason) == 0 &&
 	       strcmp(a->device, b->device) == 0 && strcmp(a->pod, b->pod) == 0 &&
-	       strcmp(a->namespace, b->namespace) == 0 && strcmp(a->message, b->message) == 0;
+	       strcmp(a->namespace, b->namespace) == 0 &&
+	       strcmp(a->other_pods, b->other_pods) == 0 && strcmp(a->message, b->message) == 0;
 }
 
-/* Index of the same event in `order`; ring->n: none. */
+/* Returns the index of the same event in `order`; ring->n: none. */
 static size_t event_place_of(const struct event_ring *ring, const struct event *e)
 {
 	size_t i = ring->n;

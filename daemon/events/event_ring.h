@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* event_ring.h - the last events. Pure; each event has its time.
+/* event_ring.h - stores the last events. Pure; the times are those of the events.
  *
  * A repeated event (same type, reason, object and message) only increments the count of the
  * existing one, which becomes the newest. So repetitions do not evict other events. */
@@ -16,12 +16,12 @@ struct event_ring {
 	uint64_t generation;		 /* incremented by every event */
 };
 
-/* -ENOMEM. */
+/* Creates an empty ring. -ENOMEM: out of memory. */
 int event_ring_init(struct event_ring *);
 void event_ring_done(struct event_ring *);
-/* Copies the event; a count of 0 means 1. */
+/* Adds a copy of the event; a count of 0 means 1. */
 void event_ring_add(struct event_ring *, const struct event *);
-/* Event i of ring->n, oldest first; borrowed until the next event. */
+/* Returns event i of ring->n, oldest first; borrowed until the next event. */
 const struct event *event_ring_at(const struct event_ring *, size_t i);
 
 const char *event_type_name(enum event_type); /* "Normal", "Warning" */

@@ -6,7 +6,7 @@
 #include "cleanup.h"
 #include "log.h"
 
-/* Logs the event; `object` has the form of a Kubernetes event's involved object. */
+/* Logs the event. The field "object" has the form of the involved object of a Kubernetes event. */
 static void log_event(const struct event *e)
 {
 	static struct log_site normal, warning, answer = {.is_answer = true};

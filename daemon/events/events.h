@@ -4,5 +4,5 @@
 
 #include "event_ring.h"
 
-/* The log line has type, reason, object and device. */
+/* Adds and logs the event. The log line has type, reason, object and device. */
 void events_add(struct event_ring *, const struct event *);

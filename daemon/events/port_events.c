@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "bpf_words.h"
+#include "search.h"
 
-/* Time within which a port-down event belongs to a move. A move first takes its netdev down;
+/* Maximum time from a move to a port-down event that it causes. A move first takes its netdev down;
  * drivers may report that late. */
 #define EXIT_NS (5 * 1000000000ULL)
 
@@ -19,20 +20,15 @@ void netns_exits_add(struct netns_exits *x, const struct bpf_event_netdev_moved 
 
 static bool left_lately(const struct netns_exits *x, uint64_t netns, uint64_t now_ns)
 {
-	for (unsigned i = 0; i < NETNS_EXITS; i++)
-		if (x->last[i].time_ns && x->last[i].netns == netns &&
-		    now_ns - x->last[i].time_ns < EXIT_NS)
-			return true;
-	return false;
+	return any_of(NETNS_EXITS, i,
+		      x->last[i].time_ns && x->last[i].netns == netns &&
+			      now_ns - x->last[i].time_ns < EXIT_NS);
 }
 
-/* NULL: not in the host's last scan. */
+/* Returns the RDMA device; NULL: it is not in the host's last scan. */
 static const struct rdma_dev *port_events_rdma_of(const struct host *h, uint32_t index)
 {
-	for (size_t i = 0; i < h->n_rdma; i++)
-		if (h->rdma[i].index == index)
-			return &h->rdma[i];
-	return NULL;
+	return find_first(h->rdma, h->n_rdma, i, h->rdma[i].index == index);
 }
 
 static const struct attach_record *port_holder(struct attach_list list, const struct host *h,
@@ -50,7 +46,7 @@ static const struct attach_record *port_holder(struct attach_list list, const st
 	return NULL;
 }
 
-static bool is_on_its_way(const struct attach_record *r, const struct bpf_event_port *e,
+static bool is_in_transit(const struct attach_record *r, const struct bpf_event_port *e,
 			  const struct netns_exits *x)
 {
 	return r->state != ATTACH_IN_POD || left_lately(x, r->owner.netns.ino, e->head.time_ns);
@@ -67,7 +63,7 @@ void port_event_complete(struct event *event, const struct bpf_event_port *e,
 		return;
 	snprintf(event->namespace, sizeof(event->namespace), "%s", r->owner.namespace);
 	snprintf(event->pod, sizeof(event->pod), "%s", r->owner.pod);
-	if (e->event != PORT_EVENT_DOWN || !is_on_its_way(r, e, x))
+	if (e->event != PORT_EVENT_DOWN || !is_in_transit(r, e, x))
 		return;
 	event->type = EVENT_NORMAL;
 	snprintf(event->message + used, sizeof(event->message) - used,

@@ -6,7 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Weights are integers in thousandths, the finest that RFC 9110 section 12.4.2 allows. */
+/* Weights are integers in thousandths, the highest precision that RFC 9110 section 12.4.2 permits.
+ */
 #define Q_MAX 1000
 
 struct span {
@@ -33,8 +34,8 @@ static struct span trim_blanks(const char *s, const char *end)
 	return (struct span){s, (size_t)(end - s)};
 }
 
-/* Removes the text before the next `sep` from *p and returns it; separators in quoted strings do
- * not count. False at the end. */
+/* Removes the text before the next `sep` from *p and returns it; separators in quoted strings are
+ * ignored. False at the end. */
 static bool next_part(struct span *p, char sep, struct span *ret)
 {
 	const char *s = p->s, *end = p->s + p->len;
@@ -60,7 +61,7 @@ static bool span_is(struct span a, const char *word)
 	return a.len == strlen(word) && strncasecmp(a.s, word, a.len) == 0;
 }
 
-/* "0", "0.75", "1.000"; malformed text counts as 0. */
+/* Parses a weight, such as "0", "0.75" or "1.000"; malformed text counts as 0. */
 static int parse_q(struct span v)
 {
 	int q, scale = Q_MAX / 10;
@@ -117,16 +118,17 @@ static struct span span_of(const char *header)
 	return (struct span){header, strlen(header)};
 }
 
-/* 1.0.0 is the only version that we write; without a version the choice is ours. */
-static bool is_our_openmetrics(const struct element *e)
+/* True if the element accepts the only version that we write, 1.0.0. An element without a version
+ * accepts all. */
+static bool accepts_openmetrics(const struct element *e)
 {
 	return span_is(e->name, "application/openmetrics-text") &&
 	       (e->version.len == 0 || span_is(e->version, "1.0.0"));
 }
 
-/* Specificity of a range that matches text/plain: the most specific one decides, RFC 9110 section
- * 12.5.1. */
-static int plain_text_closeness(struct span name)
+/* Returns how specific a range is that matches text/plain, 0 = it does not: the most specific one
+ * decides, RFC 9110 section 12.5.1. */
+static int plain_text_specificity(struct span name)
 {
 	if (span_is(name, "text/plain"))
 		return 3;
@@ -138,15 +140,15 @@ static int plain_text_closeness(struct span name)
 enum metrics_format accept_metrics(const char *accept)
 {
 	struct span list = span_of(accept);
-	int openmetrics_q = 0, text_q = 0, closest = 1, closeness;
+	int openmetrics_q = 0, text_q = 0, most_specific = 1, specificity;
 	struct element e;
 
 	while (next_element(&list, &e)) {
-		if (is_our_openmetrics(&e) && e.q > openmetrics_q)
+		if (accepts_openmetrics(&e) && e.q > openmetrics_q)
 			openmetrics_q = e.q;
-		closeness = plain_text_closeness(e.name);
-		if (closeness > closest || (closeness == closest && e.q > text_q)) {
-			closest = closeness;
+		specificity = plain_text_specificity(e.name);
+		if (specificity > most_specific || (specificity == most_specific && e.q > text_q)) {
+			most_specific = specificity;
 			text_q = e.q;
 		}
 	}

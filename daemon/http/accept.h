@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* accept.h - content negotiation for the metrics page, RFC 9110 section 12.5. Pure.
+/* accept.h - chooses format and encoding of the metrics page from the headers of a request, RFC
+ * 9110 section 12.5. Pure.
  *
  * Header values are untrusted bytes: anything that does not parse is ignored. */
 #pragma once
@@ -8,11 +9,11 @@
 
 #include "page.h"
 
-/* The format for an Accept header ("" = none): OpenMetrics 1.0.0 if it is named with a weight that
- * is not below that of text/plain, otherwise Prometheus text. */
+/* Returns the format for an Accept header ("" = none): OpenMetrics 1.0.0 if it is named with a
+ * weight that is not below that of text/plain, otherwise Prometheus text. */
 enum metrics_format accept_metrics(const char *accept);
 /* Returns the Content-Type of a format; static. */
 const char *accept_content_type(enum metrics_format);
 
-/* Does an Accept-Encoding header ("" = none) allow gzip? */
+/* True if an Accept-Encoding header ("" = none) permits gzip. */
 bool accept_gzip(const char *accept_encoding);

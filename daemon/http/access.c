@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/* access.c - see access.h. */
 #include "access.h"
 
 #include <crypt.h>
@@ -17,7 +16,7 @@
 struct access_user {
 	char name[sizeof(((struct access_claim *)0)->user)];
 	char hash[sizeof(((struct access_claim *)0)->hash)];
-	char right[CREDENTIALS_MAX]; /* as sent; "" = none yet */
+	char correct[CREDENTIALS_MAX]; /* as sent; "" = none yet */
 };
 
 struct access {
@@ -55,13 +54,15 @@ static int add_token(struct access *a, const char *line, size_t len, struct err 
 			       ACCESS_TOKEN_MAX);
 	for (size_t i = 0; i < len; i++)
 		if (!isgraph((unsigned char)line[i]))
-			return err_set(e, -EINVAL, "a token is one word of ASCII");
+			return err_set(
+				e, -EINVAL,
+				"a token consists of printable ASCII characters without blanks");
 	memcpy(a->tokens[a->n_tokens++], line, len);
 	return 0;
 }
 
-/* Only accepts salted hashes that crypt(3) considers secure: one that is fast to check protects
- * nothing. */
+/* True for a salted hash that crypt(3) considers secure: a hash that can be checked fast does not
+ * protect the password. */
 static bool is_hash(const char *s)
 {
 	return s[0] == '$' && crypt_checksalt(s) == CRYPT_SALT_OK;
@@ -74,7 +75,7 @@ static int add_user(struct access *a, const char *line, size_t len, struct err *
 	size_t name = colon ? (size_t)(colon - line) : 0, hash = colon ? len - name - 1 : 0;
 
 	if (name == 0 || name >= sizeof(u->name) || hash >= sizeof(u->hash))
-		return err_set(e, -EINVAL, "want NAME:HASH");
+		return err_set(e, -EINVAL, "expected NAME:HASH");
 	memcpy(u->name, line, name);
 	memcpy(u->hash, colon + 1, hash);
 	if (!is_hash(u->hash))
@@ -163,13 +164,13 @@ static bool is_remembered(const struct access *a, const char credentials[CREDENT
 	bool found = false;
 
 	for (size_t i = 0; i < a->n_users; i++)
-		found |= access_is_same(a->users[i].right, credentials, CREDENTIALS_MAX);
+		found |= access_is_same(a->users[i].correct, credentials, CREDENTIALS_MAX);
 	return found && credentials[0];
 }
 
 /* --- the header ------------------------------------------------------------------------------- */
 
-/* Returns what follows the scheme, or NULL if it is another scheme. */
+/* Returns the text after the scheme, or NULL if it is another scheme. */
 static const char *after_scheme(const char *header, const char *scheme)
 {
 	size_t n = strlen(scheme);
@@ -226,8 +227,8 @@ static bool access_split(const char *credentials, struct access_claim *ret)
 	return true;
 }
 
-/* For an unknown user, the first user's hash is used, so that the check takes as long as for a
- * wrong password. */
+/* Fills in the claim. For an unknown user it has the first user's hash, so that the check takes as
+ * long as for a wrong password. */
 static enum access_verdict claim(const struct access *a, const char *credentials,
 				 struct access_claim *ret)
 {
@@ -240,7 +241,7 @@ static enum access_verdict claim(const struct access *a, const char *credentials
 		memcpy(ret->hash, a->users[i].hash, sizeof(ret->hash));
 		ret->known = true;
 	}
-	return ACCESS_TO_TRY;
+	return ACCESS_TO_CHECK;
 }
 
 enum access_verdict access_judge(const struct access *a, const char *header,
@@ -258,20 +259,20 @@ enum access_verdict access_judge(const struct access *a, const char *header,
 
 /* --- passwords -------------------------------------------------------------------------------- */
 
-bool access_try(const struct access_claim *c)
+bool access_check(const struct access_claim *c)
 {
 	struct crypt_data *data = calloc(1, sizeof(*data));
 	char hash[sizeof(c->hash)] = "";
 	const char *made = data ? crypt_r(c->password, c->hash, data) : NULL;
-	bool right;
+	bool correct;
 
 	if (made && strlen(made) < sizeof(hash))
 		strcpy(hash, made);
-	right = made && made[0] != '*' && access_is_same(hash, c->hash, sizeof(hash)) && c->known;
+	correct = made && made[0] != '*' && access_is_same(hash, c->hash, sizeof(hash)) && c->known;
 	if (data)
 		explicit_bzero(data, sizeof(*data));
 	free(data);
-	return right;
+	return correct;
 }
 
 void access_remember(struct access *a, const struct access_claim *c)
@@ -281,8 +282,8 @@ void access_remember(struct access *a, const struct access_claim *c)
 
 		if (strcmp(u->name, c->user) != 0 || strcmp(u->hash, c->hash) != 0)
 			continue;
-		memset(u->right, 0, sizeof(u->right));
-		snprintf(u->right, sizeof(u->right), "%s:%s", c->user, c->password);
+		memset(u->correct, 0, sizeof(u->correct));
+		snprintf(u->correct, sizeof(u->correct), "%s:%s", c->user, c->password);
 	}
 }
 
@@ -292,6 +293,6 @@ void access_carry(struct access *a, const struct access *from)
 		for (size_t j = 0; j < from->n_users; j++)
 			if (strcmp(a->users[i].name, from->users[j].name) == 0 &&
 			    strcmp(a->users[i].hash, from->users[j].hash) == 0)
-				memcpy(a->users[i].right, from->users[j].right,
-				       sizeof(a->users[i].right));
+				memcpy(a->users[i].correct, from->users[j].correct,
+				       sizeof(a->users[i].correct));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* connections.c - see connections.h. There are a few dozen, so every query is one pass. */
+/* connections.c - see connections.h. The list has a few dozen items, so every query reads all of
+ * it. */
 #include "connections.h"
 
 #include <stddef.h>
@@ -63,7 +64,7 @@ struct connection *connections_slowest(const struct connections *c)
 	return slowest ? slowest : slowest_of(c, PLACES_ADMIN);
 }
 
-struct connection *connections_crowding(const struct connections *c, enum connection_places places)
+struct connection *connections_to_evict(const struct connections *c, enum connection_places places)
 {
 	unsigned max = c->max[places], reserve = max / 8 > 0 ? max / 8 : 1, live = 0;
 	struct connection *it;

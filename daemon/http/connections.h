@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* connections.h - the list of connections with their phases and deadlines, and the choice of those
- * to close. Pure: time is an argument, the caller closes.
+ * to close. Pure: time is an argument, and the caller closes them.
  *
- * The limit of libmicrohttpd rejects the newest connection, and any byte extends its timeout. So we
- * implement both: a connection has a deadline to send its request and one to receive the answer,
- * and when nearly all places are taken, the least useful connection is chosen to be closed, so that
- * there is always room for another one. Idle connections end by libmicrohttpd's timeout. */
+ * With libmicrohttpd's own limits, the newest connection is rejected if there are too many, and any
+ * byte extends the timeout. So we implement both limits: a connection has a deadline to send its
+ * request and one to receive the answer, and when nearly all places are in use, the least useful
+ * connection is closed, so that there is always room for another one. Idle connections are closed
+ * by libmicrohttpd's timeout. */
 #pragma once
 
 #include <stdbool.h>
@@ -48,7 +49,7 @@ struct connections {
 
 #define CONNECTIONS_NEVER UINT64_MAX
 
-/* Fewer than 2 places of a kind become 2: one in use and one for the next. */
+/* Initialises the list. There are at least 2 places of a kind: one in use and one for the next. */
 void connections_init(struct connections *, unsigned max_readers, unsigned max_admin,
 		      uint64_t request_ms, uint64_t kept_ms);
 enum connection_places connection_places(const struct connection *);
@@ -56,17 +57,17 @@ enum connection_places connection_places(const struct connection *);
 /* Adds a connection in phase REQUEST. The caller owns it, and removes it before freeing it. */
 void connections_add(struct connections *, struct connection *, uint64_t now_ms);
 void connections_remove(struct connections *, struct connection *);
-/* A connection that was cut stays in CUT. */
+/* Changes the phase, except that of a connection in phase CUT. */
 void connections_enter(struct connections *, struct connection *, enum connection_phase,
 		       uint64_t now_ms);
 
-/* The first one to close: the longest idle connection, else the one that has been in its phase the
- * longest; an admin connection only if there is no other. NULL: none, or all are cut or wait for an
- * answer. */
+/* Returns the first connection to close: the longest idle one, otherwise the one that has been in
+ * its phase the longest; an admin connection only if there is no other. NULL: none, or all are cut
+ * or wait for an answer. */
 struct connection *connections_slowest(const struct connections *);
-/* As connections_slowest(), but only among the places of one kind; NULL while an eighth of them is
- * free or being freed. */
-struct connection *connections_crowding(const struct connections *, enum connection_places);
-/* The connection with the earliest deadline, and that deadline; NULL and CONNECTIONS_NEVER: none
- * has one. */
+/* Like connections_slowest(), but only among the places of one kind; NULL while an eighth of them
+ * is free or being freed. */
+struct connection *connections_to_evict(const struct connections *, enum connection_places);
+/* Returns the connection with the earliest deadline, and that deadline; NULL and CONNECTIONS_NEVER
+ * if there is none. */
 struct connection *connections_next(const struct connections *, uint64_t *ret_deadline_ms);

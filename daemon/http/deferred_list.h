@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deferred_list.h - requests whose answers wait for something that happens in the daemon. */
+/* deferred_list.h - lists requests that are answered after an event in the daemon. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 #include "http.h"
 #include "timer.h"
 
-/* First in each item; behind it is what the owner needs for the answer. */
+/* First member of each item, followed by the owner's data for the answer. */
 struct deferred_item {
 	struct http_deferred *deferred; /* held by http_keep() */
 	uint64_t until_ms;
@@ -21,11 +21,11 @@ struct deferred_list {
 	size_t n;
 };
 
-/* True if the request was answered. over: it has to be answered now, whether there is something or
- * not: its time has passed, its client has disconnected, or the daemon stops. */
+/* True if the request was answered. over: the request must be answered now in any case, because its
+ * time has passed, its client has disconnected, or the daemon stops. */
 typedef bool deferred_answer_fn(void *item, bool over, void *arg);
 
-/* on_timer is called at deadlines and after deferred_list_wake(), and calls
+/* Initialises the list. on_timer is called at deadlines and after deferred_list_wake(), and calls
  * deferred_list_settle(). */
 void deferred_list_init(struct deferred_list *, uv_loop_t *, size_t item_size,
 			void (*on_timer)(void *arg), void *arg);
@@ -37,5 +37,6 @@ void deferred_list_settle(struct deferred_list *, bool all_over, deferred_answer
 			  void *arg);
 /* Calls on_timer within this time, unless no request waits. */
 void deferred_list_wake(struct deferred_list *, uint64_t within_ms);
-/* The list must have been settled with all_over. closed: as in timer_close(). */
+/* Closes the timer. Call deferred_list_settle() with all_over first. closed: as in timer_close().
+ */
 void deferred_list_close(struct deferred_list *, void (*closed)(void *arg));

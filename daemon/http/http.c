@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/* http.c - libmicrohttpd on the libuv loop. A new connection passes the rate limit and goes to
- * libmicrohttpd; if the table is then nearly full, the slowest connection is closed.
+/* http.c - runs libmicrohttpd on the libuv loop. A new connection is subject to the rate limit and
+ * then goes to libmicrohttpd; if the table is then nearly full, the slowest connection is closed.
  *
  * Success: a listener is readable -> accept(2) -> the socket goes to libmicrohttpd -> its epoll
  * descriptor is readable -> MHD_run() -> the handler is called -> MHD_run() sends -> the connection
  * is idle, or closed.
  *
  * We accept connections ourselves, and one libmicrohttpd daemon without a listening socket serves
- * all listeners: so the rate limit comes first, and we can wait when out of descriptors
- * (libmicrohttpd would spin).
+ * all listeners: so the rate limit is applied first, and we can wait when out of descriptors
+ * (libmicrohttpd would retry without a pause).
  *
- * Limits: too many connections per second from one address are closed at once. A connection that
+ * Limits: connections that exceed the rate of their address are closed at once. A connection that
  * misses its deadline, and the slowest one if the table is nearly full, is shut down, and
  * libmicrohttpd then closes it. If accept(2) is out of descriptors, all listeners pause for
  * PAUSE_MS.
  *
- * One timer serves work left in libmicrohttpd, the next deadline and the end of a pause. It is
+ * One timer is used for work left in libmicrohttpd, the next deadline and the end of a pause. It is
  * stopped while there is no connection and no pause. */
 #include "http.h"
 
@@ -42,8 +42,9 @@
 #define REQUEST_MS_DEFAULT	10000
 #define KEPT_MS_DEFAULT		30000
 #define IDLE_S_DEFAULT		60
-/* Limits for new connections from one address, and for readers over unix sockets. All addresses
- * together have twice as much, so one that uses its full rate leaves as much to the others. */
+/* Limits for new connections from one address, and for readers over unix sockets. The limit of all
+ * addresses together is twice as high, so an address that uses its full rate leaves as much to the
+ * others. */
 #define CONNECTS_PER_SECOND	200
 #define CONNECTS_BURST		400
 /* Connections accepted per wake-up. */
@@ -70,8 +71,8 @@ struct listener {
 
 /* --- end of a connection ---------------------------------------------------------------------- */
 
-/* Discards an answer that the client does not read (SO_LINGER); otherwise the kernel would keep it
- * for minutes. */
+/* An answer that the client does not read is discarded (SO_LINGER); otherwise the kernel would keep
+ * it for minutes. */
 void http_cut(struct http *h, struct connection *connection)
 {
 	struct linger at_once = {1, 0};
@@ -132,10 +133,10 @@ static bool is_answering_tls(const struct http *h)
 	return false;
 }
 
-/* During a handshake, libmicrohttpd (0.9.75) asks to run immediately, over and over. While no
- * answer is being sent, the only work that its epoll descriptor does not report is bytes that it
- * has buffered but not processed. The longer no event arrives, the less likely such bytes are. So
- * the pause between runs doubles. */
+/* Returns the time of the next run for TLS. During a handshake, libmicrohttpd (0.9.75) always
+ * requests to run immediately. While no answer is being sent, its epoll descriptor reports all work
+ * except bytes that are buffered but not processed. The longer no event arrives, the less likely
+ * such bytes are. So the pause between runs doubles. */
 static uint64_t next_tls_run(struct http *h, uint64_t now_ms)
 {
 	uint64_t next = next_run(h->tls_mhd, now_ms);
@@ -166,7 +167,8 @@ static void run_mhd(struct http *h)
 		MHD_run(h->tls_mhd);
 }
 
-/* Called at the end of every callback on the loop: deadlines, libmicrohttpd's work, the timer. */
+/* Handles deadlines and libmicrohttpd's work, and sets the timer. Called at the end of every
+ * callback on the loop. */
 static void run_server(struct http *h)
 {
 	uint64_t now_ms = uv_now(h->loop);
@@ -206,7 +208,7 @@ void http_hold(struct http *h)
 /* --- new connections -------------------------------------------------------------------------- */
 
 /* Returns the key of an address for rate limits. One host may own a whole IPv6 /64, so only the
- * upper 64 bits count. */
+ * upper 64 bits are used. */
 static uint64_t peer_number(const union peer *peer)
 {
 	uint64_t address = 0;
@@ -220,7 +222,7 @@ static uint64_t peer_number(const union peer *peer)
 	return address;
 }
 
-/* May the peer send admin requests? The file's mode should ensure that already, unless it was
+/* Returns whether the peer may send admin requests. The file's mode ensures that, unless it was
  * changed. */
 static enum connection_admin peer_admin(const struct listener *l, int fd)
 {
@@ -234,8 +236,8 @@ static enum connection_admin peer_admin(const struct listener *l, int fd)
 	return peer.uid == 0 || peer.uid == geteuid() ? ADMIN_ALLOWED : ADMIN_FORBIDDEN;
 }
 
-/* libmicrohttpd reports that it took over the socket at once or, since 1.0, in MHD_run(). On
- * failure it closes the socket without a report. */
+/* Passes a new connection to libmicrohttpd, which reports that it took over the socket at once or,
+ * since 1.0, in MHD_run(). On failure it closes the socket without a report. */
 static void hand_over(const struct listener *l, int fd, const union peer *peer, socklen_t len,
 		      enum connection_admin admin)
 {
@@ -257,7 +259,7 @@ static void hand_over(const struct listener *l, int fd, const union peer *peer, 
 			   len);
 	run_mhd(h);
 	free(take_ptr(h->arriving));
-	slowest = connections_crowding(&h->connections, places);
+	slowest = connections_to_evict(&h->connections, places);
 	if (!slowest)
 		return;
 	http_evict(h, slowest);
@@ -283,7 +285,7 @@ static bool may_enter(const struct listener *l, const union peer *peer, enum con
 	       bucket_take(&h->tcp_rate, now);
 }
 
-/* The peer disconnected before accept(2), which reports that in several ways. */
+/* True if the peer disconnected before accept(2), which has several error codes for that. */
 static bool is_peer_disconnect(int code)
 {
 	return code == ECONNABORTED || code == EINTR || code == EPROTO || code == EPERM ||
@@ -312,9 +314,9 @@ static int http_accept_one(const struct listener *l)
 	return 0;
 }
 
-/* accept(2) failed, usually for lack of descriptors. The connection stays in the backlog and the
- * listener readable, so polling stops for PAUSE_MS, and the slowest connection is closed to free
- * its descriptor. */
+/* Pauses after accept(2) failed, usually for lack of descriptors. The connection stays in the
+ * backlog and the listener readable, so polling stops for PAUSE_MS. The slowest connection is
+ * closed to free its descriptor. */
 static void accept_failed(struct http *h, int code)
 {
 	struct connection *slowest = connections_slowest(&h->connections);
@@ -327,8 +329,8 @@ static void accept_failed(struct http *h, int code)
 		uv_poll_stop(&l->poll);
 }
 
-/* Without descriptors, accept(2) fails before it checks the backlog, so only the first call proves
- * that a connection is waiting. */
+/* Accepts connections. Without descriptors, accept(2) fails before it checks the backlog, so only
+ * the failure of the first call means that a connection is waiting. */
 static void on_listener(uv_poll_t *poll, int status, int events)
 {
 	struct listener *l = poll->data;
@@ -362,7 +364,8 @@ static void close_listener(struct listener *l)
 	close(l->fd);
 }
 
-/* Takes ownership of the descriptor, or passes on the error of opening it. file: NULL = TCP. */
+/* Adds a listener. Takes ownership of the descriptor; fd < 0: returns that error. file: NULL = TCP.
+ */
 static int add_listener(struct http *h, int fd, const char *address, const struct stat *file,
 			bool admin, struct err *e)
 {
@@ -466,7 +469,7 @@ static void init_rates(struct http *h)
 		bucket_init(&h->address_rates[i], CONNECTS_PER_SECOND, CONNECTS_BURST, now);
 }
 
-/* Polls its epoll descriptor in our loop. */
+/* Polls libmicrohttpd's epoll descriptor on our loop. */
 static int watch_mhd(struct http *h, struct MHD_Daemon *mhd, uv_poll_t *poll)
 {
 	const union MHD_DaemonInfo *info = mhd ? MHD_get_daemon_info(mhd, MHD_DAEMON_INFO_EPOLL_FD)
@@ -490,7 +493,7 @@ static int start_mhd(struct http *h)
 	r = watch_mhd(h, h->mhd, &h->mhd_poll);
 	if (r < 0)
 		return r;
-	/* Nothing may fail after this: an initialised handle can only be freed by closing it. */
+	/* No step after this may fail: an initialised handle can only be freed by closing it. */
 	timer_init(&h->timer, h->loop, http_on_timer, h);
 	http_hold(h);
 	return 0;
@@ -527,7 +530,7 @@ void http_use_access(struct http *h, struct access *access, const char *const *o
 
 void http_close_paths(struct http *h, const char *why, const char *const *open_paths)
 {
-	h->closed_because = why;
+	h->closed_message = why;
 	h->open_paths = open_paths;
 }
 
@@ -583,7 +586,7 @@ static void on_handle_closed(uv_handle_t *handle)
 	handle_closed(handle->data);
 }
 
-/* Closes the handles first, because they watch descriptors that libmicrohttpd closes. */
+/* The handles are closed first, because they watch descriptors that libmicrohttpd closes. */
 void http_close(struct http *h, void (*on_closed)(void *), void *arg)
 {
 	struct listener *l;

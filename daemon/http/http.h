@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* http.h - the HTTP server: libmicrohttpd on the libuv loop, on TCP and unix sockets.
  *
- * Everything is bounded: connections (at once and per second), header size, time per request. When
- * the table is nearly full, the slowest connection is closed, so slow and half-open clients cannot
- * starve others. */
+ * There are limits for connections (at once and per second), header size and time per request. When
+ * the table is nearly full, the slowest connection is closed, so that slow and half-open clients
+ * cannot block others. */
 #pragma once
 
 #include <stdbool.h>
@@ -46,14 +46,14 @@ struct http_request {
 	struct http_deferred *deferred;
 	/* For a GET that is answered later. NULL: too many are waiting. */
 	struct http_deferred *later;
-	/* For a GET whose answer a worker makes at once. */
+	/* For a GET that a worker answers without waiting. */
 	struct http_deferred *soon;
 };
 
-/* The value of a parameter; NULL: absent. */
+/* Returns the value of a parameter; NULL: absent. */
 const char *http_param(const struct http_request *, const char *name);
 
-/* A handler's reply; zero-initialised it is a 404. Exactly one kind of body. */
+/* A handler's reply; zero-initialised it is a 404. It has exactly one kind of body. */
 struct http_reply {
 	unsigned status;
 	const char *content_type;
@@ -64,23 +64,24 @@ struct http_reply {
 	bool challenges;	    /* 401: request authentication */
 	bool is_tagged;	   /* a GET of the same body again may be answered with 304 (ETag) */
 	char etag[24];	   /* set by the server */
-	struct page *page; /* in place of body: a metrics page, one reference is taken over */
+	struct page *page; /* in place of body: a metrics page; takes over one reference */
 	int page_format;   /* enum metrics_format */
 };
 
-/* Runs on the loop's thread, must not block. Only called for GET and HEAD, and for POST on a socket
- * for admin requests. */
+/* Handles a request. Runs on the loop's thread and must not block. Only called for GET and HEAD,
+ * and for POST on a socket for admin requests. */
 typedef void http_handler_fn(const struct http_request *, struct http_reply *, void *arg);
 
-/* Call in the handler: the reply comes later. If the client of a GET disconnects, the connection
- * still counts against max_connections until another client needs its place. */
+/* Defers the reply, which is sent later by http_answer(). Call in the handler. If the client of a
+ * GET disconnects, the connection still counts against max_connections until another client needs
+ * its place. */
 void http_keep(struct http_deferred *);
-/* True if the client of a kept answer has disconnected: the reply need not be made, but
- * http_answer() must still be called. Not in the handler. */
+/* True if the client of a kept answer has disconnected: the reply may be empty, but http_answer()
+ * must still be called. Must not be called in the handler. */
 bool http_client_disconnected(const struct http_deferred *);
-/* Sends the reply of a kept request. Call exactly once for each, on the loop's thread, not in the
- * handler; also if the client has disconnected, or the server is closed. Takes ownership of the
- * reply's contents. */
+/* Sends the reply of a kept request. Must be called exactly once for each, on the loop's thread,
+ * not in the handler; also if the client has disconnected, or the server is closed. Takes ownership
+ * of the reply's contents. */
 void http_answer(struct http_deferred *, struct http_reply *);
 
 struct http_opts {
@@ -98,8 +99,8 @@ struct http_opts {
 
 int http_open(struct http **ret, struct uv_loop_s *, const struct http_opts *,
 	      struct self_counters *, http_handler_fn *, void *arg, struct err *);
-/* "ADDR:PORT", "[V6]:PORT", ":PORT" (all addresses). Port 0 chooses a free one; *ret_port, if not
- * NULL, is the port in use. */
+/* Listens on "ADDR:PORT", "[V6]:PORT" or ":PORT" (all addresses). Port 0 chooses a free one;
+ * *ret_port, if not NULL, is the port in use. */
 int http_listen_tcp(struct http *, const char *address, unsigned *ret_port, struct err *);
 /* Encrypts new connections over TCP with this certificate; call it before http_listen_tcp(), and
  * later to replace the certificate. Errors of tls_use(). */
@@ -112,12 +113,13 @@ void http_use_access(struct http *, struct access *, const char *const *open_pat
 /* Answers requests over TCP, except for open_paths (NULL-terminated), with 503 and this message;
  * both borrowed. */
 void http_close_paths(struct http *, const char *why, const char *const *open_paths);
-/* Replaces a stale socket file; -EADDRINUSE if it is in use. If we serve this path already, returns
- * 1 while the file is ours, and creates it again if it was deleted. */
+/* Listens on a unix socket. Replaces a stale socket file; -EADDRINUSE if it is in use. 1: we serve
+ * this path already, and the file is ours. If the file of a served path was deleted or replaced,
+ * listens again. */
 int http_listen_unix(struct http *, const char *path, unsigned mode, struct err *);
-/* As http_listen_unix(), and accepts POST from root and our own user, whatever the file's mode
- * permits. */
+/* Like http_listen_unix(), and also accepts POST from root and our own user, whatever the file's
+ * mode permits. */
 int http_listen_admin(struct http *, const char *path, unsigned mode, struct err *);
-/* Closes all connections and listeners; the struct is freed once on_closed runs. Not in the
- * handler. */
+/* Closes all connections and listeners; the struct is freed before on_closed is called. Must not be
+ * called in the handler. */
 void http_close(struct http *, void (*on_closed)(void *), void *arg);

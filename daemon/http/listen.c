@@ -1,15 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
-/* listen.c - makes the listening sockets of listen.h. */
+
 #include "listen.h"
 
+#include <limits.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cleanup.h"
+#include "http.h"
 #include "listen_address.h"
+#include "log.h"
 #include "uds_socket.h"
+
+/* Only root and the daemon's own user can connect. */
+#define SOCKET_MODE 0600
+
+int sockets_serve(struct http *http, const char *run_dir, struct err *e)
+{
+	char path[PATH_MAX];
+
+	if (mkdir(run_dir, 0755) < 0 && errno != EEXIST)
+		return err_set(e, -errno, "%s: %s", run_dir, strerror(errno));
+	snprintf(path, sizeof(path), "%s/rocelet.sock", run_dir);
+	return http_listen_admin(http, path, SOCKET_MODE, e);
+}
+
+void sockets_serve_metrics(struct http *http, const char *kubelet_dir, struct err *last)
+{
+	char plugins[PATH_MAX], path[PATH_MAX + 32];
+	struct err e = {0};
+	int r;
+
+	snprintf(plugins, sizeof(plugins), "%s/device-plugins", kubelet_dir);
+	if (access(plugins, F_OK) < 0)
+		return;
+	snprintf(path, sizeof(path), "%s/rocelet-metrics.sock", plugins);
+	r = http_listen_unix(http, path, SOCKET_MODE, &e);
+	if (r < 0 && strcmp(e.msg, last->msg) != 0)
+		log_warn("http", 0, "%s, serving without this socket", e.msg);
+	else if (r == 0)
+		log_info("http", 0, "serving on %s", path);
+	*last = r < 0 ? e : (struct err){0};
+}
 
 #define BACKLOG 128
 
@@ -21,7 +58,7 @@ static void cleanup_addrinfo(struct addrinfo **a)
 
 #define AUTO_ADDRINFO __attribute__((cleanup(cleanup_addrinfo))) struct addrinfo *
 
-/* NULL: not a numeric address. */
+/* Returns the address; NULL: it is not numeric. */
 static struct addrinfo *resolve_address(const char *host, unsigned port)
 {
 	struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,

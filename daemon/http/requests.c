@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* requests.c - libmicrohttpd's callbacks: connections opened and closed, requests answered at once
- * or later. All of it runs inside MHD_run() or MHD_add_connection(), on the loop's thread.
+/* requests.c - libmicrohttpd's callbacks for connections and requests, which are answered at once
+ * or later. Everything runs in MHD_run() or MHD_add_connection(), on the loop's thread.
  *
- * While an answer is being prepared, the connection is suspended, and libmicrohttpd ignores it. So
- * a disconnect is noticed only when the answer is sent, or when the place is needed; and a request
- * that waits too long is answered by our own deadline. */
+ * While an answer is being prepared, the connection is suspended, and libmicrohttpd does not read
+ * it. So a disconnect is detected only when the answer is sent, or when the connection's place is
+ * needed. A request that waits too long is answered at our own deadline. */
 #include <gnutls/gnutls.h>
 #include <inttypes.h>
 #include <microhttpd.h>
@@ -24,7 +24,7 @@
 
 /* libmicrohttpd's memory for one request's line and headers and the headers of its answer. */
 #define CONNECTION_MEMORY ((size_t)16384)
-/* libmicrohttpd's overhead per header beside the text, rounded up. */
+/* libmicrohttpd's overhead per header in addition to the text, rounded up. */
 #define HEADER_RECORD	  ((size_t)80)
 /* Reserved for the head of an answer. */
 #define ANSWER_MEMORY	  ((size_t)2048)
@@ -44,7 +44,7 @@ struct http_deferred {
 	char *body;		       /* of a POST, NUL-terminated */
 	size_t body_len, body_max;
 	bool too_large;
-	bool to_try;   /* its password has to be checked */
+	bool to_check; /* its password has to be checked */
 	bool refused;  /* the password was wrong */
 	bool kept;     /* http_answer() will be called */
 	bool answered; /* reply is ready to be sent */
@@ -73,7 +73,7 @@ static const char *header_value(struct MHD_Connection *c, const char *name)
  * and header takes a record) and the head of the answer. A request that fills it gets no answer
  * from libmicrohttpd (0.9.75 even waits for more of it). So we reject it first with an answer that
  * needs none of that memory: it is written to the socket directly, because libmicrohttpd has sent
- * everything before, and nothing of this request's. Then the connection is closed. */
+ * all previous answers completely, and nothing for this request. Then the connection is closed. */
 
 static gnutls_session_t session_of(const struct connection *connection)
 {
@@ -99,7 +99,7 @@ static void refuse_and_cut(struct http *h, struct connection *connection, unsign
 	http_cut(h, connection);
 }
 
-/* Counts them like libmicrohttpd. */
+/* Counts the parameters like libmicrohttpd. */
 static size_t count_params(const char *target)
 {
 	const char *query = strchr(target, '?');
@@ -127,7 +127,7 @@ static void *on_request_line(void *http, const char *target, struct MHD_Connecti
 	return NULL; /* *request is NULL in the first call of requests_on_request() */
 }
 
-/* Call when all headers have been received. */
+/* True if the headers are too large. Call when all have been received. */
 static bool are_headers_too_large(struct MHD_Connection *c)
 {
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
@@ -155,7 +155,7 @@ static void drop_reply(struct http_reply *reply)
 	page_unref(take_ptr(reply->page));
 }
 
-/* A browser uses the first scheme that it supports. */
+/* Requests authentication. A browser uses the first scheme that it supports. */
 static void add_challenges(struct MHD_Response *response)
 {
 	MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE,
@@ -164,7 +164,7 @@ static void add_challenges(struct MHD_Response *response)
 				"Bearer realm=\"rocelet\"");
 }
 
-/* MHD_NO makes libmicrohttpd close the connection. */
+/* Sends the reply. MHD_NO: libmicrohttpd closes the connection. */
 static enum MHD_Result send_reply(struct http *h, struct MHD_Connection *c,
 				  struct http_reply *reply, bool accepts_gzip)
 {
@@ -193,6 +193,16 @@ static enum MHD_Result refuse_request(struct http *h, struct MHD_Connection *c, 
 	return send_reply(h, c, &reply, false);
 }
 
+/* Clients of the API expect errors as JSON. */
+static enum MHD_Result refuse_method(struct http *h, struct MHD_Connection *c)
+{
+	struct http_reply reply = {0};
+
+	reply_sentence(&reply, MHD_HTTP_METHOD_NOT_ALLOWED, "application/json",
+		       "{\"error\":\"only GET and HEAD are served here\"}");
+	return send_reply(h, c, &reply, false);
+}
+
 /* --- kept answers ----------------------------------------------------------------------------- */
 
 static bool is_waiting(const struct http_deferred *d)
@@ -207,14 +217,14 @@ static void wait_for_answer(struct http_deferred *d)
 	MHD_suspend_connection(d->connection->mhd);
 }
 
-/* libmicrohttpd continues the request in the loop's next turn. */
+/* Resumes a request; libmicrohttpd continues it in the loop's next turn. */
 static void resume_request(struct http_deferred *d)
 {
 	MHD_resume_connection(d->connection->mhd);
 	http_wake(d->http); /* its epoll descriptor does not report it */
 }
 
-/* Takes ownership of the reply. */
+/* Answers a waiting request. Takes ownership of the reply. */
 static void requests_answer_waiting(struct http_deferred *d, struct http_reply *reply)
 {
 	d->reply = *reply;
@@ -246,7 +256,7 @@ void http_answer(struct http_deferred *d, struct http_reply *reply)
 		deferred_free(d);
 }
 
-static bool has_gone(const struct connection *connection)
+static bool is_disconnected(const struct connection *connection)
 {
 	struct pollfd p = {.fd = connection->fd, .events = POLLRDHUP};
 
@@ -255,7 +265,7 @@ static bool has_gone(const struct connection *connection)
 
 bool http_client_disconnected(const struct http_deferred *d)
 {
-	return !d->connection || has_gone(d->connection);
+	return !d->connection || is_disconnected(d->connection);
 }
 
 void requests_expire(struct connection *connection)
@@ -263,7 +273,7 @@ void requests_expire(struct connection *connection)
 	struct http_reply reply = {0};
 
 	reply_sentence(&reply, MHD_HTTP_GATEWAY_TIMEOUT, "application/json",
-		       "{\"error\":\"still in progress; ask again later\"}");
+		       "{\"error\":\"still in progress; retry later\"}");
 	requests_answer_waiting(connection->deferred, &reply);
 }
 
@@ -277,13 +287,13 @@ void requests_release(struct http *h)
 }
 
 /* Frees the places of GETs whose client has disconnected. */
-static void drop_gone(struct http *h)
+static void drop_disconnected(struct http *h)
 {
 	struct connection *it, *next;
 
 	for (it = TAILQ_FIRST(&h->connections.list); it; it = next) {
 		next = TAILQ_NEXT(it, entry);
-		if (it->phase != CONNECTION_WAITING || !it->deferred->reads || !has_gone(it))
+		if (it->phase != CONNECTION_WAITING || !it->deferred->reads || !is_disconnected(it))
 			continue;
 		http_evict(h, it);
 		resume_request(it->deferred);
@@ -312,7 +322,8 @@ static struct waiting count_waiting(const struct http *h, enum connection_places
 	return w;
 }
 
-/* Is there room for one more? A quarter of the places is kept for connections that do not wait. */
+/* True if another connection may wait. A quarter of the places is kept for connections that do not
+ * wait. */
 static bool has_room(const struct waiting *w, unsigned max)
 {
 	return w->admin + w->readers[false] + w->readers[true] < max - max / 4;
@@ -325,8 +336,9 @@ static bool may_administer(const struct http *h)
 	return has_room(&w, h->connections.max[PLACES_ADMIN]);
 }
 
-/* A quarter of the places is for waiting readers from the network, and another for those of this
- * node, so that neither takes the other's. On root's socket as many may wait. */
+/* True if the reader may wait. A quarter of the places is for waiting readers from the network, and
+ * another quarter for those of this node, so that neither group uses the other's places. Of the
+ * admin connections, the same number may wait for a GET. */
 static bool may_read(const struct http *h, const struct connection *reader)
 {
 	enum connection_places places = connection_places(reader);
@@ -340,7 +352,7 @@ static bool may_read_later(struct http *h, const struct connection *reader)
 {
 	if (may_read(h, reader))
 		return true;
-	drop_gone(h);
+	drop_disconnected(h);
 	return may_read(h, reader);
 }
 
@@ -365,7 +377,7 @@ static void add_to_body(struct http_deferred *d, const char *piece, size_t n)
 	body[d->body_len] = '\0';
 }
 
-/* MHD_KeyValueIterator. */
+/* Adds a parameter; an MHD_KeyValueIterator. */
 static enum MHD_Result add_param(void *cls, enum MHD_ValueKind kind, const char *name,
 				 const char *value)
 {
@@ -386,8 +398,8 @@ const char *http_param(const struct http_request *request, const char *name)
 	return NULL;
 }
 
-/* Gives the body its tag (RFC 9110 section 8.8.3), and leaves it out if the client names that tag:
- * it has the body. wanted: "" if absent. */
+/* Adds the body's tag (RFC 9110 section 8.8.3). Omits the body if the client sent that tag, because
+ * it has the body already. wanted: "" if absent. */
 static void tag_reply(struct http_reply *reply, const char *wanted)
 {
 	uint64_t hash = fnv1a(FNV1A_START, reply->body, reply->body_len);
@@ -401,9 +413,9 @@ static void tag_reply(struct http_reply *reply, const char *wanted)
 	reply->status = MHD_HTTP_NOT_MODIFIED;
 }
 
-/* Calls the handler: the request is complete. */
-static enum MHD_Result ask_handler(struct http_deferred *d, struct MHD_Connection *c,
-				   const char *path, const char *method)
+/* Calls the handler for a complete request. */
+static enum MHD_Result call_handler(struct http_deferred *d, struct MHD_Connection *c,
+				    const char *path, const char *method)
 {
 	struct http *h = d->http;
 	struct http_request request = {
@@ -438,7 +450,7 @@ static enum MHD_Result ask_handler(struct http_deferred *d, struct MHD_Connectio
 
 /* --- authentication --------------------------------------------------------------------------- */
 
-static enum MHD_Result refuse_stranger(struct http *h, struct MHD_Connection *c)
+static enum MHD_Result refuse_unauthenticated(struct http *h, struct MHD_Connection *c)
 {
 	struct http_reply reply = {.challenges = true};
 
@@ -463,56 +475,59 @@ static enum access_verdict requests_judge(const struct http *h, struct MHD_Conne
 	return access_judge(h->access, header_value(c, MHD_HTTP_HEADER_AUTHORIZATION), ret);
 }
 
-/* Passwords are checked one at a time, because that is slow by design and others have to be served.
- * Only one per peer is queued, so that guessing takes a single place in the queue. */
-struct trial {
-	struct trial *next;
+/* A password to check. They are checked one at a time, because a check is slow by design and other
+ * requests have to be served. Only one per peer is queued, so that guessing takes a single place in
+ * the queue. */
+struct password_check {
+	struct password_check *next;
 	struct http *http;
 	uint64_t peer;
 	struct access_claim claim;
-	bool right;
-	struct http_deferred *asks;
+	bool correct;
+	struct http_deferred *deferred;
 };
 
-static void trial_run(void *arg)
+static void password_check_run(void *arg)
 {
-	struct trial *t = arg;
+	struct password_check *t = arg;
 
-	t->right = access_try(&t->claim);
+	t->correct = access_check(&t->claim);
 }
 
-/* Frees the first one, which is finished. */
-static void trial_free(struct trial *t)
+/* Frees the first check, which has ended. */
+static void password_check_free(struct password_check *t)
 {
-	t->http->trials = t->next;
+	t->http->checks = t->next;
 	explicit_bzero(t, sizeof(*t));
 	free(t);
 }
 
-static void trial_done(void *arg);
+static void password_check_done(void *arg);
 
-/* Starts the next check; drops those whose client disconnected. */
-static void begin_trial(struct http *h)
+/* Starts the next check. Drops those whose client has disconnected. */
+static void begin_password_check(struct http *h)
 {
-	struct trial *t = h->trials;
+	struct password_check *t = h->checks;
 
-	while (t && !t->asks->connection) {
-		struct trial *next = t->next;
+	while (t && !t->deferred->connection) {
+		struct password_check *next = t->next;
 
-		deferred_free(t->asks);
-		trial_free(t);
+		deferred_free(t->deferred);
+		password_check_free(t);
 		t = next;
 	}
 	if (!t)
 		return;
 	http_hold(h);
-	job_begin(&h->trial_job, h->loop, "the trial of a password", trial_run, trial_done, t);
+	job_begin(&h->check_job, h->loop, "the check of a password", password_check_run,
+		  password_check_done, t);
 }
 
-static void describe_trial(struct http_deferred *d, bool right)
+/* Resumes the request whose password was checked. */
+static void end_password_check(struct http_deferred *d, bool correct)
 {
 	d->kept = false;
-	d->refused = !right;
+	d->refused = !correct;
 	if (!d->connection) {
 		deferred_free(d);
 	} else if (is_waiting(d)) {
@@ -521,58 +536,60 @@ static void describe_trial(struct http_deferred *d, bool right)
 	}
 }
 
-/* The user file may have changed meanwhile: the result still holds for this request. */
-static void trial_done(void *arg)
+/* Ends a check and starts the next one. The user file may have changed in the meantime; the result
+ * is still valid for this request. */
+static void password_check_done(void *arg)
 {
-	struct trial *t = arg;
+	struct password_check *t = arg;
 	struct http *h = t->http;
 
-	if (!t->right)
+	if (!t->correct)
 		bucket_charge(http_peer_rate(h, t->peer), FAILURE_TOKENS);
 	else if (h->access)
 		access_remember(h->access, &t->claim);
-	describe_trial(t->asks, t->right);
-	trial_free(t);
-	begin_trial(h);
+	end_password_check(t->deferred, t->correct);
+	password_check_free(t);
+	begin_password_check(h);
 	http_release(h);
 }
 
-static bool may_try(struct http *h, uint64_t peer)
+static bool may_check_password(struct http *h, uint64_t peer)
 {
 	unsigned n = 0;
 
-	for (const struct trial *t = h->trials; t; t = t->next, n++)
+	for (const struct password_check *t = h->checks; t; t = t->next, n++)
 		if (t->peer == peer)
 			return false;
 	return n < h->connections.max[PLACES_READERS] / 4 &&
 	       bucket_take(http_peer_rate(h, peer), uv_now(h->loop));
 }
 
-static enum MHD_Result try_password(struct http_deferred *d, struct MHD_Connection *c,
-				    const struct access_claim *claim)
+static enum MHD_Result check_password(struct http_deferred *d, struct MHD_Connection *c,
+				      const struct access_claim *claim)
 {
 	struct http *h = d->http;
 	uint64_t peer = d->connection->peer;
-	struct trial *t, **last = &h->trials;
+	struct password_check *t, **last = &h->checks;
 
-	if (!may_try(h, peer))
+	if (!may_check_password(h, peer))
 		return refuse_request(h, c, MHD_HTTP_SERVICE_UNAVAILABLE,
 				      "other passwords are being checked; retry\n");
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return MHD_NO;
-	*t = (struct trial){.http = h, .peer = peer, .claim = *claim, .asks = d};
+	*t = (struct password_check){.http = h, .peer = peer, .claim = *claim, .deferred = d};
 	while (*last)
 		last = &(*last)->next;
 	*last = t;
 	d->kept = true;
 	wait_for_answer(d);
-	if (!h->trial_job.running)
-		begin_trial(h);
+	if (!h->check_job.running)
+		begin_password_check(h);
 	return MHD_YES;
 }
 
-/* --- libmicrohttpd's side --------------------------------------------------------------------- */
+/* --- libmicrohttpd's callbacks
+ * --------------------------------------------------------------------- */
 
 static size_t requests_body_max(const struct http *h, const char *path)
 {
@@ -587,7 +604,7 @@ static enum MHD_Result refuse_body(struct http *h, struct MHD_Connection *c, siz
 	return refuse_request(h, c, MHD_HTTP_CONTENT_TOO_LARGE, text);
 }
 
-/* Rejects a request at once, without reading the rest of it. */
+/* Handles the headers: a request is rejected without reading the rest of it. */
 static enum MHD_Result begin_request(struct http *h, struct MHD_Connection *c, const char *path,
 				     const char *method, void **request)
 {
@@ -606,28 +623,27 @@ static enum MHD_Result begin_request(struct http *h, struct MHD_Connection *c, c
 	}
 	if (!reads &&
 	    (strcmp(method, MHD_HTTP_METHOD_POST) != 0 || connection->admin == ADMIN_NOT_HERE))
-		return refuse_request(h, c, MHD_HTTP_METHOD_NOT_ALLOWED,
-				      "only GET and HEAD are served here\n");
+		return refuse_method(h, c);
 	if (!reads && connection->admin == ADMIN_FORBIDDEN)
 		return refuse_request(h, c, MHD_HTTP_FORBIDDEN,
 				      "admin requests are accepted from root only\n");
 	if (!reads && strtoull(header_value(c, MHD_HTTP_HEADER_CONTENT_LENGTH), NULL, 10) > max)
 		return refuse_body(h, c, max);
-	if (h->closed_because && connection->is_tcp && !is_open(h, path))
-		return refuse_request(h, c, MHD_HTTP_SERVICE_UNAVAILABLE, h->closed_because);
+	if (h->closed_message && connection->is_tcp && !is_open(h, path))
+		return refuse_request(h, c, MHD_HTTP_SERVICE_UNAVAILABLE, h->closed_message);
 	verdict = requests_judge(h, c, path, &claim);
 	if (verdict == ACCESS_REFUSED)
-		return refuse_stranger(h, c);
+		return refuse_unauthenticated(h, c);
 	*request = d = calloc(1, sizeof(*d));
 	if (!d)
 		return MHD_NO;
 	*d = (struct http_deferred){
 		.http = h, .connection = connection, .reads = reads, .body_max = max};
-	d->to_try = verdict == ACCESS_TO_TRY;
+	d->to_check = verdict == ACCESS_TO_CHECK;
 	return MHD_YES;
 }
 
-/* The request is complete, or its answer is ready. */
+/* Answers a request that is complete, or whose answer is ready. */
 static enum MHD_Result answer_request(struct http_deferred *d, struct MHD_Connection *c,
 				      const char *path, const char *method)
 {
@@ -639,19 +655,19 @@ static enum MHD_Result answer_request(struct http_deferred *d, struct MHD_Connec
 	if (d->kept)
 		return MHD_NO; /* resumed without an answer: the server is closing */
 	if (d->refused)
-		return refuse_stranger(h, c);
-	if (d->to_try) {
-		d->to_try = false;
-		/* Another request may have verified the same password meanwhile. */
-		if (requests_judge(h, c, path, &claim) == ACCESS_TO_TRY)
-			return try_password(d, c, &claim);
+		return refuse_unauthenticated(h, c);
+	if (d->to_check) {
+		d->to_check = false;
+		/* Another request may have verified the same password in the meantime. */
+		if (requests_judge(h, c, path, &claim) == ACCESS_TO_CHECK)
+			return check_password(d, c, &claim);
 	}
 	if (d->too_large)
 		return refuse_body(h, c, d->body_max);
 	if (!d->reads && !may_administer(h))
 		return refuse_request(h, c, MHD_HTTP_SERVICE_UNAVAILABLE,
 				      "too many admin requests are in progress; retry later\n");
-	return ask_handler(d, c, path, method);
+	return call_handler(d, c, path, method);
 }
 
 /* Called once when the headers are complete, once per piece of a body, once at the end, and again

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* response.c - heap bodies are handed to libmicrohttpd, compressed pages are sent without a copy,
- * and the pieces of a plain page are copied block by block.
+/* response.c - creates responses: heap bodies are owned by libmicrohttpd, compressed pages are sent
+ * without a copy, and the pieces of a plain page are copied block by block.
  *
  * MHD_create_response_from_iovec() is not used: libmicrohttpd copies the list into the memory of
- * the request's headers, and when that is full, 0.9.75 unlocks a mutex that it does not hold and
- * aborts the process on destroying it. A client could trigger that with long headers.
+ * the request's headers, and when that memory is full, version 0.9.75 unlocks a mutex that it has
+ * not locked, and aborts the process when it destroys the mutex. A client could trigger that with
+ * long headers.
  *
  * A response holds a reference to its page until it is sent or its connection is closed, which
  * libmicrohttpd reports on the loop's thread. */
@@ -25,7 +26,7 @@ struct page_reader {
 	struct iovec iov[];
 };
 
-/* NULL: out of memory; otherwise takes over the reference. */
+/* Creates a reader, which takes over the reference. NULL: out of memory. */
 static struct page_reader *page_reader_new(struct page *page, enum metrics_format format)
 {
 	size_t bytes, n = page_iov(page, format, NULL, &bytes);
@@ -95,7 +96,7 @@ static struct MHD_Response *from_member(struct page *page, const struct text *me
 	return r;
 }
 
-/* Takes over the reference. */
+/* Creates the response of a page. Takes over the reference. */
 static struct MHD_Response *from_page(struct page *page, enum metrics_format format,
 				      struct gzip *gzip)
 {
@@ -115,7 +116,7 @@ static struct MHD_Response *from_fixed(const void *bytes, size_t len)
 	return MHD_create_response_from_buffer(len, (void *)bytes, MHD_RESPMEM_PERSISTENT);
 }
 
-/* Takes over the body. */
+/* Creates the response of a heap body, and takes it over. */
 static struct MHD_Response *from_body(char *body, size_t len)
 {
 	struct MHD_Response *r = MHD_create_response_from_buffer_with_free_callback(len, body,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* server.h - shared by the files behind http.h: http.c (the loop and new connections), requests.c
- * (libmicrohttpd's callbacks) and response.c. Private to them. */
+/* server.h - the server's state, shared by the files that implement http.h: http.c (the loop and
+ * new connections), requests.c (libmicrohttpd's callbacks) and response.c. Private to them. */
 #pragma once
 
 #include <uv.h>
@@ -18,7 +18,7 @@ struct MHD_Response;
 
 #define ADDRESS_BUCKETS 256
 
-struct trial;
+struct password_check;
 
 struct http {
 	uv_loop_t *loop;
@@ -28,12 +28,12 @@ struct http {
 	uv_poll_t tls_poll;
 	uint64_t tls_pause_ms; /* pause before it runs without an event; 0 = its descriptor was just
 				  readable */
-	struct access *access; /* NULL: anyone may read */
+	struct access *access; /* NULL: all clients may read */
 	const char *const *open_paths;
-	const char *closed_because; /* the 503 message for other paths over TCP; NULL: they are
-				       served */
-	struct trial *trials;	    /* passwords to check; the first one is being checked */
-	struct job trial_job;
+	const char *closed_message;    /* the 503 message for other paths over TCP; NULL: they are
+					  served */
+	struct password_check *checks; /* in order; the first one is running */
+	struct job check_job;
 	struct timer timer;
 	struct listener *listeners;
 	struct connections connections;
@@ -61,18 +61,18 @@ void http_wake(struct http *);
 /* Counts a handle or job that closing has to wait for. */
 void http_hold(struct http *);
 void http_release(struct http *);
-/* The rate limit of this peer. */
+/* Returns the rate limit of this peer. */
 struct bucket *http_peer_rate(struct http *, uint64_t peer);
-/* Shuts the connection down; libmicrohttpd notices that and closes it. */
+/* Shuts the connection down; libmicrohttpd detects that and closes it. */
 void http_cut(struct http *, struct connection *);
-/* As http_cut(), and counts the connection as evicted. */
+/* Like http_cut(), and counts the connection as evicted. */
 void http_evict(struct http *, struct connection *);
 
 /* --- requests.c ------------------------------------------------------------------------------- */
 
 /* Starts a daemon without a listening socket; NULL: out of memory or descriptors. */
 struct MHD_Daemon *requests_start(struct http *, bool tls);
-/* Answers a connection in WAITING that has exceeded its deadline. */
+/* Answers a connection in WAITING whose deadline has passed. */
 void requests_expire(struct connection *);
 /* Resumes all suspended connections, because the server is closing. */
 void requests_release(struct http *);

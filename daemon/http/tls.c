@@ -2,9 +2,9 @@
 /* tls.c - see tls.h.
  *
  * GnuTLS requests the certificate without a context of ours
- * (gnutls_certificate_retrieve_function2), so the one in use is a static variable. A handshake may
- * still use one that was replaced: it is freed when its successor is replaced as well, at least a
- * minute later. */
+ * (gnutls_certificate_retrieve_function2), so the certificate in use is a static variable. A
+ * handshake may still use a replaced certificate: it is freed when its successor is replaced as
+ * well, at least a minute later. */
 #include "tls.h"
 
 #include <gnutls/abstract.h>
@@ -82,7 +82,7 @@ static int read_certificate(struct certificate *ret, const struct tls_pem *certi
 	return r < 0 ? tls_refuse(key, r, e) : 0;
 }
 
-/* Checks that the key matches, as a client would find out. */
+/* Checks that the key matches the certificate, in the same way as a client. */
 static int check_match(const struct tls_pem *certificate, const struct tls_pem *key, struct err *e)
 {
 	const gnutls_datum_t pem = datum_of(certificate), key_pem = datum_of(key);
@@ -108,6 +108,7 @@ static time_t now_s(void)
 	return t.tv_sec;
 }
 
+/* Frees certificates that were replaced at that time or before. */
 static void free_retired(struct certificate *newest, time_t until_s)
 {
 	struct certificate **at = &newest->before, *old;
@@ -137,8 +138,7 @@ static bool has_expired(const struct certificate *c)
 	return c->expires_s <= time(NULL);
 }
 
-/* Rejects an expired certificate, from a late authority or by mistake, while clients accept the one
- * in use. */
+/* Rejects an expired certificate while the one in use is still valid. */
 static int check_better(const struct certificate *c, const char *name, struct err *e)
 {
 	return in_use && !has_expired(in_use) && has_expired(c)

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device_name.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "search.h"
 
 /* Maximum depth of stacked netdevs that is followed. */
 #define DEPTH_MAX 8
@@ -46,6 +49,33 @@ static void search_host(struct search *s, const struct host *host)
 			found(s, host->rdma[i].function);
 }
 
+/* Parses the 16 hexadecimal digits of a GUID, with or without colons; 0: it is no GUID. */
+static uint64_t guid_of(const char *name)
+{
+	uint64_t guid = 0;
+	unsigned digits = 0;
+
+	for (; *name; name++) {
+		if (*name == ':')
+			continue;
+		if (!isxdigit((unsigned char)*name) || ++digits > 16)
+			return 0;
+		guid = guid << 4 | (unsigned)(isdigit((unsigned char)*name)
+						      ? *name - '0'
+						      : tolower((unsigned char)*name) - 'a' + 10);
+	}
+	return digits == 16 ? guid : 0;
+}
+
+static void search_guids(struct search *s, const struct host *host)
+{
+	uint64_t guid = guid_of(s->name);
+
+	for (size_t i = 0; guid && i < host->n_rdma; i++)
+		if (host->rdma[i].nsid == NSID_HOST && host->rdma[i].node_guid == guid)
+			found(s, host->rdma[i].function);
+}
+
 static void search_pods(struct search *s, struct attach_list list)
 {
 	for (size_t i = 0; i < list.n; i++) {
@@ -57,8 +87,21 @@ static void search_pods(struct search *s, struct attach_list list)
 	}
 }
 
-const char *device_by_name(const struct host *host, struct attach_list list, const char *name,
-			   struct err *e)
+bool device_name_of_numbered(const char *name, char mark, char ret[DEVICE_NAME_SIZE])
+{
+	const char *at = strrchr(name, mark);
+	size_t len = at ? (size_t)(at - name) : 0;
+
+	if (len == 0 || len >= DEVICE_NAME_SIZE || !at[1] ||
+	    at[1 + strspn(at + 1, "0123456789")] != '\0')
+		return false;
+	memcpy(ret, name, len);
+	ret[len] = '\0';
+	return true;
+}
+
+static const char *device_named(const struct host *host, struct attach_list list, const char *name,
+				struct err *e)
 {
 	const struct function *fn = host_function(host, name);
 	struct search s = {.name = name};
@@ -69,36 +112,48 @@ const char *device_by_name(const struct host *host, struct attach_list list, con
 		search_host(&s, host);
 		if (!s.found)
 			search_pods(&s, list);
+		if (!s.found)
+			search_guids(&s, host);
 	}
 	if (s.found && !s.several)
 		return s.found;
 	if (s.several)
-		err_set(e, -ENOTUNIQ, "%.64s is the name of several devices: use the bus name",
-			name);
+		err_set(e, -ENOTUNIQ, "several devices are named %.64s: use the bus name", name);
 	else
-		err_set(e, -ENODEV, "%.64s is not a device of this node", name);
+		err_set(e, -ENODEV, "this node has no device %.64s", name);
 	return NULL;
+}
+
+/* Finds a device by its name, or by the name of its port, such as "mlx5_0/1". */
+const char *device_by_name(const struct host *host, struct attach_list list, const char *name,
+			   struct err *e)
+{
+	char base[DEVICE_NAME_SIZE];
+	struct err none = {0};
+	const char *device = device_named(host, list, name, &none);
+
+	if (!device && none.code == -ENODEV && device_name_of_numbered(name, '/', base))
+		device = device_named(host, list, base, &(struct err){0});
+	if (!device)
+		err_set(e, none.code, "%s", none.msg);
+	return device;
 }
 
 /* --- behind a netdev -------------------------------------------------------------------------- */
 
 static const struct netdev *host_netdev_named(const struct host *h, const char *name)
 {
-	for (size_t i = 0; i < h->n_netdevs; i++)
-		if (h->netdevs[i].nsid == NSID_HOST && device_has_name(&h->netdevs[i], name))
-			return &h->netdevs[i];
-	return NULL;
+	return find_first(h->netdevs, h->n_netdevs, i,
+			  h->netdevs[i].nsid == NSID_HOST && device_has_name(&h->netdevs[i], name));
 }
 
 static const struct netdev *host_netdev_at(const struct host *h, int ifindex)
 {
-	for (size_t i = 0; i < h->n_netdevs; i++)
-		if (h->netdevs[i].nsid == NSID_HOST && h->netdevs[i].ifindex == ifindex)
-			return &h->netdevs[i];
-	return NULL;
+	return find_first(h->netdevs, h->n_netdevs, i,
+			  h->netdevs[i].nsid == NSID_HOST && h->netdevs[i].ifindex == ifindex);
 }
 
-/* With RoCE LAG, the bond's netdev is the one that the RDMA port refers to. */
+/* Adds the functions whose RDMA ports refer to the netdev. With RoCE LAG, that is the bond's. */
 static void search_ports(struct search *s, const struct host *h, const struct netdev *nd)
 {
 	for (size_t i = 0; i < h->n_rdma; i++)
@@ -127,8 +182,8 @@ static void search_behind(struct search *s, const struct host *h, const struct n
 	}
 }
 
-const char *device_behind_name(const struct host *host, struct attach_list list, const char *name,
-			       struct err *e)
+static const char *device_behind(const struct host *host, struct attach_list list, const char *name,
+				 struct err *e)
 {
 	struct err none = {0};
 	const char *own = device_by_name(host, list, name, &none);
@@ -139,9 +194,24 @@ const char *device_behind_name(const struct host *host, struct attach_list list,
 	if (s.found && !s.several)
 		return s.found;
 	if (s.several)
-		err_set(e, -ENOTUNIQ, "%.64s is on several devices, use one of them: %s", name,
+		err_set(e, -ENOTUNIQ, "several devices belong to %.64s, use one of them: %s", name,
 			s.all);
 	else if (!own)
 		err_set(e, none.code, "%s", none.msg);
 	return own;
+}
+
+const char *device_behind_name(const struct host *host, struct attach_list list, const char *name,
+			       struct err *e)
+{
+	const char *device = device_behind(host, list, name, e);
+	char base[DEVICE_NAME_SIZE];
+	struct err other = {0};
+
+	if (!device &&
+	    (device_name_of_numbered(name, '/', base) || device_name_of_numbered(name, '-', base)))
+		device = device_behind(host, list, base, &other);
+	if (device)
+		*e = (struct err){0};
+	return device;
 }

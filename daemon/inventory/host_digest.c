@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* host_digest.c - see host_digest.h. Hashes field by field, because padding and bytes after the end
  * of a string are undefined. Each step is FNV-1a's xor and multiply (draft-eastlake-fnv, 64 bits),
- * but over eight bytes, for speed, and followed by a shift that mixes the high bits into the low
- * ones. A host with a thousand functions has about 330 KB of fields. */
+ * but on eight bytes, for speed. A shift then mixes the high bits into the low bits. A host with a
+ * thousand functions has about 330 KB of fields. */
 #include "host_digest.h"
 
 #include <string.h>
@@ -11,7 +11,8 @@ struct digest {
 	uint64_t h;
 };
 
-/* Signed values convert to the same unsigned bits every time, which is enough for a hash. */
+/* Adds a number. Signed values convert to the same unsigned bits every time, which is sufficient
+ * for a hash. */
 static void add_num(struct digest *d, uint64_t v)
 {
 	d->h = (d->h ^ v) * 0x100000001b3;

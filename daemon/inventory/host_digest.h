@@ -6,6 +6,6 @@
 
 #include "model.h"
 
-/* Equal hosts (same values in the same order) have equal digests; different hosts collide with
- * probability 2^-64. */
+/* Returns the digest of a host. Equal hosts (same values in the same order) have equal digests;
+ * different hosts have equal digests with a probability of about 2^-64. */
 uint64_t host_digest(const struct host *);

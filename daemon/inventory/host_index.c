@@ -6,6 +6,104 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A walk down from the netdevs with a default route, which visits each netdev once. */
+
+struct walk {
+	const struct host_index *index;
+	const struct netdev **through;
+	const struct netdev **queue;
+	size_t head, tail;
+};
+
+static void default_visit(struct walk *w, const struct netdev *nd, const struct netdev *route)
+{
+	const struct netdev **through = &w->through[nd - w->index->host->netdevs];
+
+	if (*through)
+		return;
+	*through = route;
+	w->queue[w->tail++] = nd;
+}
+
+static bool default_is_kind(const struct netdev *nd, const char *kind)
+{
+	return strcmp(nd->kind, kind) == 0;
+}
+
+/* Visits the parent of a VLAN, macvlan or tunnel. The peer of a veth or netkit pair is no
+ * parent. */
+static void visit_lower(struct walk *w, const struct netdev *nd, const struct netdev *route)
+{
+	const struct netdev *lower;
+
+	if (nd->lower == 0 || default_is_kind(nd, "veth") || default_is_kind(nd, "netkit"))
+		return;
+	lower = host_index_netdev(w->index, NSID_HOST, nd->lower);
+	if (lower)
+		default_visit(w, lower, route);
+}
+
+/* True if `master` is nd's own ifindex, or both are Open vSwitch devices. Netlink does not report
+ * which ports an Open vSwitch device is connected to, so all of them are assumed. */
+static bool is_above(const struct host_index *ix, const struct netdev *nd, int master)
+{
+	const struct netdev *m;
+
+	if (nd->ifindex == master)
+		return true;
+	m = default_is_kind(nd, "openvswitch") ? host_index_netdev(ix, NSID_HOST, master) : NULL;
+	return m && default_is_kind(m, "openvswitch");
+}
+
+/* Visits the members of a master. A hardware function is never a master, so it has none. */
+static void visit_members(struct walk *w, const struct netdev *nd, const struct netdev *route)
+{
+	const struct host *h = w->index->host;
+
+	if (nd->function[0] != '\0')
+		return;
+	for (size_t i = 0; i < h->n_netdevs; i++) {
+		const struct netdev *member = &h->netdevs[i];
+
+		if (member->nsid == NSID_HOST && member->master &&
+		    is_above(w->index, nd, member->master))
+			default_visit(w, member, route);
+	}
+}
+
+static void walk_down(struct walk *w)
+{
+	const struct host *h = w->index->host;
+
+	for (size_t i = 0; i < h->n_netdevs; i++)
+		if (h->netdevs[i].nsid == NSID_HOST && h->netdevs[i].default_route)
+			default_visit(w, &h->netdevs[i], &h->netdevs[i]);
+	while (w->head < w->tail) {
+		const struct netdev *nd = w->queue[w->head++];
+		const struct netdev *route = w->through[nd - h->netdevs];
+
+		visit_lower(w, nd, route);
+		visit_members(w, nd, route);
+	}
+}
+
+const struct netdev **default_routes(const struct host_index *ix)
+{
+	size_t n = ix->host->n_netdevs + 1;
+	struct walk w = {.index = ix,
+			 .through = calloc(n, sizeof(struct netdev *)),
+			 .queue = calloc(n, sizeof(struct netdev *))};
+
+	if (w.through && w.queue) {
+		walk_down(&w);
+	} else {
+		free(w.through);
+		w.through = NULL;
+	}
+	free(w.queue);
+	return w.through;
+}
+
 const char *rdma_function_id(const struct rdma_dev *rd)
 {
 	return rd->function[0] != '\0' ? rd->function : rd->name;
@@ -20,7 +118,7 @@ struct index_row {
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-/* FNV-1a. */
+/* Returns the FNV-1a hash. */
 static uint32_t hash(const char *id)
 {
 	uint32_t h = 0x811c9dc5;
@@ -30,7 +128,7 @@ static uint32_t hash(const char *id)
 	return h;
 }
 
-/* The hash slot of this function, or the free slot where it would be entered. */
+/* Returns the hash slot of this function, or the free slot where it would be entered. */
 static uint32_t *slot_of(const struct host_index *ix, const char *id)
 {
 	uint32_t at = hash(id) & ix->mask;
@@ -53,7 +151,7 @@ static uint32_t row_for(struct host_index *ix, const char *id)
 	return *slot - 1;
 }
 
-/* NULL: no row for this function. Parts without a function have the id "". */
+/* Returns the function's row; NULL: it has none. Parts without a function have the id "". */
 static const struct index_row *find_row(const struct host_index *ix, const char *id)
 {
 	uint32_t row = id[0] ? *slot_of(ix, id) : 0;
@@ -78,7 +176,8 @@ static int by_place(const void *a, const void *b)
 	return cmp_place(x, y->nsid, y->ifindex);
 }
 
-/* A host's list is usually in this order already (host_sort()), so the sort is mostly skipped. */
+/* Sorts the index. A host's list is usually in this order already (host_sort()), so the sort is
+ * mostly skipped. */
 static void sort_places(struct host_index *ix)
 {
 	const struct host *h = ix->host;
@@ -94,7 +193,7 @@ static void sort_places(struct host_index *ix)
 		qsort(ix->places, h->n_netdevs, sizeof(struct netdev *), by_place);
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- init and done ---------------------------------------------------------------------------- */
 
 /* Counts the parts of each row, and stores the row number of each netdev, then of each RDMA device,
  * in `rows`. */

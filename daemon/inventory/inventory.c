@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* inventory.c - merges scans into the model of the host. Pure.
  *
- * Happy path: take over the parts that the scan read completely, restore devices that are in
- * unreachable namespaces, sort, compare with the previous digest. Can fail by: out of memory while
- * restoring (the device is missing until the next scan), or while the host is borrowed (the scan is
+ * Success: take over the completely read parts of the scan, add devices in unreachable namespaces
+ * from the previous host, sort, compare with the previous digest. Failures: out of memory while
+ * adding a device (it is missing until the next scan), or while the host is borrowed (the scan is
  * not applied). */
 #include "inventory.h"
 
@@ -13,6 +13,7 @@
 #include "array.h"
 #include "host_digest.h"
 #include "host_index.h"
+#include "search.h"
 
 /* --- borrowing ---------------------------------------------------------------------------- */
 
@@ -50,7 +51,7 @@ static void leave_to_borrower(struct inventory *inv)
 	inv->host = (struct host){0};
 }
 
-/* Call before changing the host. False: out of memory. */
+/* Copies the host if it is borrowed; call before changing it. False: out of memory. */
 static bool own_host(struct inventory *inv)
 {
 	struct host copy = {0};
@@ -66,7 +67,8 @@ static bool own_host(struct inventory *inv)
 
 /* --- devices in unreachable namespaces ------------------------------------------------------ */
 
-/* A bound driver has created the function's devices, so they exist in some namespace. */
+/* True if a driver is bound to the function. It has created the function's devices, so they exist
+ * in some namespace. */
 static bool is_bound(const struct host_index *ix, const char *id)
 {
 	const struct function *f = host_index_function(ix, id);
@@ -95,10 +97,10 @@ static void find_kept_netdevs(struct kept_devices *l, const struct host_index *n
 	}
 }
 
-/* Only hardware can be in an unreachable namespace: a soft-RoCE device is destroyed when its netdev
- * moves. And unless the RDMA netns mode is exclusive, every namespace shows every device, so a
- * missing device was removed. */
-static bool can_be_lent(const struct host *h, const struct rdma_dev *d)
+/* True if a missing device can be in an unreachable namespace. Only hardware can: the kernel
+ * deletes a soft-RoCE device when its netdev moves. Unless the RDMA netns mode is exclusive, every
+ * namespace shows every RDMA device, so a missing device was removed. */
+static bool can_be_unreachable(const struct host *h, const struct rdma_dev *d)
 {
 	return h->rdma_mode == RDMA_NETNS_EXCLUSIVE && strcmp(d->driver, "rxe") != 0 &&
 	       strcmp(d->driver, "siw") != 0;
@@ -111,13 +113,14 @@ static void find_kept_rdma(struct kept_devices *l, const struct host_index *now,
 		struct rdma_dev *old = &before->rdma[i];
 
 		if (host_index_parts(now, old->function).n_rdma == 0 &&
-		    is_bound(now, old->function) && can_be_lent(now->host, old))
+		    is_bound(now, old->function) && can_be_unreachable(now->host, old))
 			l->rdma[l->n_rdma++] = old;
 	}
 }
 
-/* The ports of RDMA devices are moved, so that freeing the old host does not free them. */
-static void bring_back(struct host *h, const struct kept_devices *l)
+/* Adds the devices of the previous host. The ports of RDMA devices are moved, so that freeing the
+ * old host does not free them. */
+static void add_unreachable(struct host *h, const struct kept_devices *l)
 {
 	struct netdev *nd;
 	struct rdma_dev *rd;
@@ -134,8 +137,8 @@ static void bring_back(struct host *h, const struct kept_devices *l)
 	}
 }
 
-/* Only for the parts that were scanned. */
-static void keep_lent(struct host *h, const struct host *before, unsigned parts)
+/* Keeps the devices in unreachable namespaces, for the parts that were scanned. */
+static void keep_unreachable(struct host *h, const struct host *before, unsigned parts)
 {
 	struct kept_devices l = {.netdevs = calloc(before->n_netdevs + 1, sizeof(struct netdev *)),
 				 .rdma = calloc(before->n_rdma + 1, sizeof(struct rdma_dev *))};
@@ -146,8 +149,8 @@ static void keep_lent(struct host *h, const struct host *before, unsigned parts)
 			find_kept_netdevs(&l, &now, before);
 		if (parts & SCAN_RDMA)
 			find_kept_rdma(&l, &now, before);
-		host_index_done(&now); /* it points into the arrays that grow below */
-		bring_back(h, &l);
+		host_index_done(&now); /* the index points into arrays that grow below */
+		add_unreachable(h, &l);
 	}
 	free(l.netdevs);
 	free(l.rdma);
@@ -155,8 +158,9 @@ static void keep_lent(struct host *h, const struct host *before, unsigned parts)
 
 /* --- functions ---------------------------------------------------------------------------- */
 
-/* While VFs are created or removed, a VF briefly has no link to its PF and looks like a PF
- * (linux/drivers/pci/iov.c, pci_iov_add_virtfn()): it keeps its previous kind. */
+/* Keeps the kinds of functions. While VFs are created or removed, a VF briefly has no link to its
+ * PF and looks like a PF (linux/drivers/pci/iov.c, pci_iov_add_virtfn()). So such a function keeps
+ * its previous kind. */
 static void keep_kinds(struct host *h, const struct host *before)
 {
 	for (size_t i = 0; i < h->n_functions; i++) {
@@ -176,8 +180,8 @@ static void keep_kinds(struct host *h, const struct host *before)
 
 /* --- details ------------------------------------------------------------------------------ */
 
-/* Both lists have the same order, so the search starts behind the previous match; *at is
- * updated. */
+/* Finds the device in the other list. Both lists have the same order, so the search starts behind
+ * the previous match; *at is updated. */
 static struct rdma_dev *inventory_same_device(struct host *h, const struct rdma_dev *d, size_t *at)
 {
 	for (size_t i = 0; i < h->n_rdma; i++) {
@@ -209,21 +213,19 @@ static void inventory_move_details(struct rdma_dev *to, struct rdma_dev *from)
 	}
 }
 
-/* GIDs and the active MTU depend on the port's netdev and state. Without a uverbs device the MTU
- * cannot be queried. */
+/* True if the details may differ. GIDs and the active MTU depend on the port's netdev and state.
+ * Without a uverbs device the MTU cannot be queried. */
 static bool details_may_differ(const struct rdma_dev *a, const struct rdma_dev *b)
 {
 	if (a->n_ports != b->n_ports || a->nsid != b->nsid || strcmp(a->uverbs, b->uverbs) != 0)
 		return true;
-	for (unsigned i = 0; i < a->n_ports; i++)
-		if (a->ports[i].state != b->ports[i].state ||
-		    a->ports[i].netdev_nsid != b->ports[i].netdev_nsid ||
-		    a->ports[i].netdev_ifindex != b->ports[i].netdev_ifindex)
-			return true;
-	return false;
+	return any_of(a->n_ports, i,
+		      a->ports[i].state != b->ports[i].state ||
+			      a->ports[i].netdev_nsid != b->ports[i].netdev_nsid ||
+			      a->ports[i].netdev_ifindex != b->ports[i].netdev_ifindex);
 }
 
-/* For a scan that left details out: the previous ones stay until they have been read again. */
+/* Keeps the previous details after a scan without details, until they have been read again. */
 static void keep_details(struct host *h, struct host *before)
 {
 	size_t at = 0;
@@ -239,7 +241,7 @@ static void keep_details(struct host *h, struct host *before)
 	}
 }
 
-/* Returns whether anything differs from the last noted state. */
+/* Updates digest and generation. True if the host has changed since the last call. */
 static bool note_change(struct inventory *inv, bool first)
 {
 	const struct host nothing = {0};
@@ -377,7 +379,7 @@ bool inventory_apply(struct inventory *inv, struct scan *scan, uint64_t began_ms
 	if (scan->parts & SCAN_RDMA)
 		keep_details(h, &scan->host);
 	if (scan->parts & (SCAN_NETDEVS | SCAN_RDMA))
-		keep_lent(h, &scan->host, scan->parts);
+		keep_unreachable(h, &scan->host, scan->parts);
 	if (scan->parts & SCAN_FUNCTIONS) {
 		keep_kinds(h, &scan->host);
 		drop_orphans(h);
@@ -385,7 +387,7 @@ bool inventory_apply(struct inventory *inv, struct scan *scan, uint64_t began_ms
 	host_sync_virtual(h);
 	host_sort(h);
 	host_join_reports(h);
-	scan->parts = 0; /* what the scan holds now is the previous state */
+	scan->parts = 0; /* the scan now has the previous state */
 	return note_change(inv, first);
 }
 

@@ -3,8 +3,8 @@
  * logging.
  *
  * A scan is authoritative for the parts that it read completely: whatever it does not contain is
- * removed. One exception: if a function is still bound to its driver but its netdev or RDMA device
- * is not visible anywhere, the device is in a namespace that we cannot enter; it keeps its last
+ * removed. One exception: a function is still bound to its driver, but its netdev or RDMA device is
+ * not visible anywhere. Then the device is in a namespace that we cannot enter. It keeps its last
  * known values, with nsid NSID_ELSEWHERE. */
 #pragma once
 
@@ -33,13 +33,14 @@ void inventory_done(struct inventory *);
 /* Lends the current host without a copy; the inventory copies it only if it has to change while the
  * host is borrowed. All borrowers of the same host share one host_ref. Each must call
  * host_ref_put() on the inventory's thread; the inventory may be freed by then. Fields that only
- * the inventory's own thread reads (rdma_dev.stale) may change meanwhile. NULL: out of memory. */
+ * the inventory's own thread reads (rdma_dev.stale) may change during that time. NULL: out of
+ * memory. */
 struct host_ref *inventory_borrow(struct inventory *);
-void host_ref_put(struct host_ref *); /* NULL is fine */
+void host_ref_put(struct host_ref *); /* may be NULL */
 
 /* Applies a scan that began at loop time began_ms. Moves the scan's arrays out; the scan stays
- * valid, and the caller still calls scan_done(). Returns true if anything changed. If memory runs
- * out while the host is borrowed, nothing is applied. */
+ * valid, and the caller still calls scan_done(). Returns true if anything changed. If out of memory
+ * while the host is borrowed, nothing is applied. */
 bool inventory_apply(struct inventory *, struct scan *, uint64_t began_ms);
 
 /* Copies the RDMA devices marked stale, without details, into the empty host for hw_read_details(),
@@ -48,6 +49,6 @@ int inventory_take_stale(struct inventory *, struct host *ret);
 /* Moves the details of these devices into the inventory. Devices still marked stale have to be read
  * again after the next scan. True if anything changed. */
 bool inventory_apply_details(struct inventory *, struct host *details);
-/* Marks the RDMA devices with a port on this netdev as stale; with ifindex 0 all that have ports.
- * True if any was marked. */
+/* Marks the RDMA devices with a port on this netdev as stale; ifindex 0: all devices that have
+ * ports. True if any was marked. */
 bool inventory_mark_stale(struct inventory *, int nsid, int ifindex);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* link_events.c - three event sockets in the loop.
  *
- * Happy path: readable -> receive until empty -> find the parts that may have changed -> one hint
- * for the burst. Can fail by: ENOBUFS (events lost: rescan everything), a sender other than the
- * kernel or malformed framing (counted and dropped), a datagram longer than our buffer (treated as
- * lost). */
+ * Success: readable -> receive until empty -> find the parts that may have changed -> one hint for
+ * the burst. Failures: ENOBUFS (events lost: rescan everything), a sender other than the kernel or
+ * malformed framing (counted and dropped), a datagram longer than our buffer (treated as lost). */
 #include "link_events.h"
 
 #include <arpa/inet.h>
@@ -28,7 +27,7 @@
 /* The kernel allocates event datagrams of NLMSG_GOODSIZE, at most two pages. A longer one is
  * truncated, which is detected and triggers a full scan. */
 #define DATAGRAM_MAX  (32 * 1024)
-/* Per wake-up, so that an event storm cannot block the loop. */
+/* Maximum per wake-up, so that an event storm cannot block the loop. */
 #define DATAGRAMS_MAX 256
 
 struct event_socket {
@@ -51,8 +50,8 @@ struct datagram {
 	int nsid;
 };
 
-/* netlink(7), NETLINK_LISTEN_ALL_NSID: datagrams of other namespaces carry their nsid in this
- * control message. */
+/* Returns the namespace of a datagram: those of other namespaces carry their nsid in a control
+ * message (netlink(7), NETLINK_LISTEN_ALL_NSID). */
 static int link_events_nsid_of(struct msghdr *m)
 {
 	int nsid = NSID_HOST;
@@ -64,8 +63,8 @@ static int link_events_nsid_of(struct msghdr *m)
 	return nsid;
 }
 
-/* 1: *ret is a datagram from the kernel. 0: none available. -EBADMSG: not from the kernel.
- * -ENOBUFS: events were lost. */
+/* Receives a datagram. 1: *ret is a datagram from the kernel. 0: none available. -EBADMSG: not from
+ * the kernel. -ENOBUFS: events were lost. */
 static int receive(struct link_events *l, int fd, struct datagram *ret)
 {
 	struct sockaddr_nl from = {0};
@@ -180,10 +179,10 @@ static int link_events_open_socket(int protocol, unsigned buffer_bytes, int *ret
 	return 0;
 }
 
-/* Socket filter that drops all but default routes in the kernel: on a node that learns routes from
- * a router, a storm of them must neither crowd out link events nor wake us. A route event is one
- * message, a struct rtmsg after its header. Multi-byte fields are in host byte order, while the
- * loads of a filter are in network order, hence htons(). */
+/* Attaches a socket filter that drops all routes except default routes in the kernel. On a node
+ * that learns routes from a router, a storm of route events must not displace link events, or wake
+ * us. A route event is one message, a struct rtmsg after its header. Multi-byte fields are in host
+ * byte order, while the loads of a filter are in network order, hence htons(). */
 static int drop_other_routes(int fd)
 {
 	enum { LEN_AT = NLMSG_HDRLEN + offsetof(struct rtmsg, rtm_dst_len) };
@@ -214,11 +213,11 @@ static int open_route(struct link_events *l, unsigned buffer_bytes, struct err *
 	for (size_t i = 0; i < ARRAY_SIZE(groups) && r == 0; i++)
 		r = set_int(l->route.fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, groups[i]);
 	if (r < 0)
-		return err_set(e, r, "rtnetlink events: %s", strerror(-r));
-	/* Without it (no CAP_NET_BROADCAST), changes of devices in pods are noticed at the next
-	 * scan only. */
+		return err_set(e, r, "cannot receive rtnetlink events: %s", strerror(-r));
+	/* Without this option (no CAP_NET_BROADCAST), only the next scan detects changes of devices
+	 * in pods. */
 	r = set_int(l->route.fd, SOL_NETLINK, NETLINK_LISTEN_ALL_NSID, 1);
-	if (r == -EPERM) /* known: the missing capability is reported, or meant to be missing */
+	if (r == -EPERM) /* the missing capability was reported, or was dropped intentionally */
 		log_debug("links", r, "no events from other network namespaces");
 	else if (r < 0)
 		log_warn("links", r,
@@ -226,8 +225,8 @@ static int open_route(struct link_events *l, unsigned buffer_bytes, struct err *
 	return 0;
 }
 
-/* Kernels before 6.12 lack this group, kernels without RDMA the protocol; uevents still work
- * then. */
+/* Opens the socket of RDMA events, if possible. Kernels before 6.12 do not have this group, and
+ * kernels without RDMA do not have the protocol. uevents still work then. */
 static void open_rdma(struct link_events *l, unsigned buffer_bytes)
 {
 	int r = link_events_open_socket(NETLINK_RDMA, buffer_bytes, &l->rdma.fd);
@@ -255,8 +254,8 @@ static int link_events_on_family(const struct nlmsghdr *h, void *arg)
 	return r < 0 ? r : genl_decode_group(h, DEVLINK_GROUP, &f->group);
 }
 
-/* Generic netlink families and groups get their numbers at registration; resolve them on a separate
- * socket. */
+/* Finds the group of devlink. Generic netlink families and groups get their numbers at
+ * registration; they are resolved on a separate socket. */
 static int find_devlink(struct family *ret)
 {
 	struct nl_msg *req = genl_family_request(DEVLINK_FAMILY);
@@ -270,7 +269,8 @@ static int find_devlink(struct family *ret)
 	return r;
 }
 
-/* A kernel without devlink has no health reporters either, so nothing is missed. */
+/* Opens the socket of devlink events, if possible. A kernel without devlink has no health reporters
+ * either, so no event is lost. */
 static void open_devlink(struct link_events *l, unsigned buffer_bytes)
 {
 	struct family f = {0};
@@ -347,7 +347,7 @@ int link_events_open(struct link_events **ret, struct uv_loop_s *loop, unsigned 
 		if (r == 0)
 			r = watch_socket(l, loop, &l->devlink, on_devlink_readable);
 		if (r < 0)
-			err_set(e, r, "watching netlink events: %s", strerror(-r));
+			err_set(e, r, "cannot watch netlink events: %s", strerror(-r));
 	}
 	if (r < 0) {
 		link_events_close(l);

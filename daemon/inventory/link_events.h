@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* link_events.h - netlink events in the loop: rtnetlink links of every namespace that has an id
- * here, default routes, the notify group of RDMA netlink, and devlink. They are hints only; these
+ * here, default routes, the notify group of RDMA netlink, and devlink. Events are only hints; these
  * sockets send no requests. */
 #pragma once
 
@@ -21,10 +21,10 @@ struct link_hooks {
 	void *arg;
 };
 
-/* The inventory decides which links are relevant; it must outlive the result. A kernel without the
- * RDMA notify group is logged, and its events are not used. */
+/* Starts to receive events. The inventory decides which links are relevant; it must outlive the
+ * result. A kernel without the RDMA notify group is logged; uevents are used instead. */
 int link_events_open(struct link_events **ret, struct uv_loop_s *, unsigned buffer_bytes,
 		     struct self_counters *, const struct inventory *, const struct link_hooks *,
 		     struct err *);
-/* NULL is fine. Freed once its handles have closed. */
+/* Closes the sockets; the object is freed once its handles have closed. May be NULL. */
 void link_events_close(struct link_events *);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* node.c - see node.h.
  *
- * Happy path: hint -> settle timer -> rescan on a worker -> apply -> call the hook if anything
- * changed. Can fail by: parts of a rescan failing (logged once per source, and again on recovery;
- * the inventory keeps its last values), storms (rescans spend credit that accrues with time, so in
- * the long run each kind costs at most half a core). */
+ * Success: hint -> settle timer -> rescan on a worker -> apply -> call the hook if anything
+ * changed. Failures: parts of a rescan fail (logged once per source, and again on recovery; the
+ * inventory keeps its last values); an event storm (rescans use credit that accrues with time, so
+ * in the long run each kind uses at most half a core). */
 #include "node.h"
 
 #include <malloc.h>
@@ -20,7 +20,7 @@
  * roce_gid_mgmt.c). */
 #define DETAILS_SETTLE_MS 100
 #define RETRY_MS	  1000
-/* Maximum credit: a burst of events is served immediately for this long; in a lasting storm,
+/* Maximum credit: for this long, a burst of events causes immediate rescans. In a lasting storm,
  * rescans of a kind run at most half of the time. */
 #define CREDIT_MAX_MS	  200
 /* Delay from a rescan until the heap is trimmed. */
@@ -35,13 +35,14 @@ struct rescanner {
 	bool done_once;
 	unsigned wanted; /* parts hinted since the last rescan began; RESCAN_DETAILS: any bit */
 	uint64_t us, began_ms, ended_ms;
-	int64_t credit_ms; /* as of ended_ms; while negative, the next rescan has to wait */
+	int64_t credit_ms; /* at the time ended_ms; while it is negative, the next rescan has to
+			    * wait */
 	int logged[N_SCAN_SOURCES]; /* problem codes last logged */
 
 	/* Owned by the worker while it runs. */
-	unsigned want;
+	unsigned parts; /* being scanned */
 	uint64_t took_us;
-	struct scan scan; /* RESCAN_DETAILS: scan.host holds the devices to read */
+	struct scan scan; /* RESCAN_DETAILS: scan.host has the devices to read */
 };
 
 struct node {
@@ -102,9 +103,9 @@ static void node_release_if_done(struct node *n)
 	free(n);
 }
 
-/* A rescan frees thousands of small blocks, which fragments the heap. Trimming takes time, and so
- * does growing the heap again. So do not trim after every rescan of a storm, nor while work that
- * follows a rescan is pending. */
+/* Trims the heap. A rescan frees thousands of small blocks, which fragments the heap. Trimming and
+ * growing the heap again need time. So the heap is not trimmed after every rescan of a storm, or
+ * while work that follows a rescan is pending. */
 static void on_trim(void *arg)
 {
 	(void)arg;
@@ -121,18 +122,18 @@ static void rescan_on_worker(void *arg)
 	if (l->kind == RESCAN_DETAILS)
 		hw_read_details(l->node->hw, &l->scan.host, l->scan.problem);
 	else
-		hw_scan(l->node->hw, l->want, &l->scan);
+		hw_scan(l->node->hw, l->parts, &l->scan);
 	l->took_us = (uv_hrtime() - start) / 1000;
 }
 
-/* Logs a lasting problem once. A rescan of fewer parts than its kind covers says nothing about the
- * other parts. */
+/* Logs a lasting problem once. A rescan of fewer parts than its kind covers does not report
+ * problems of the other parts. */
 static void inventory_node_report_problems(struct rescanner *l)
 {
 	for (int i = 0; i < N_SCAN_SOURCES; i++) {
 		const struct err *e = &l->scan.problem[i];
 
-		if (e->code == l->logged[i] || (e->code == 0 && l->want != parts_of[l->kind]))
+		if (e->code == l->logged[i] || (e->code == 0 && l->parts != parts_of[l->kind]))
 			continue;
 		if (e->code != 0)
 			log_warn("node", 0, "%s: %s, going on without it", scan_source_name(i),
@@ -143,7 +144,8 @@ static void inventory_node_report_problems(struct rescanner *l)
 	}
 }
 
-/* Do not wait for reports: they are slowest when a device is broken. */
+/* True if every rescan has ended once, except that of reports, which is slowest when a device is
+ * broken. */
 static bool all_done_once(const struct node *n)
 {
 	for (int i = 0; i < N_RESCANS; i++)
@@ -154,7 +156,7 @@ static bool all_done_once(const struct node *n)
 
 static void rescan_schedule(struct rescanner *);
 
-/* Calls the hook, then schedules whatever is still wanted. */
+/* Calls the hook, then schedules the rescan of parts that were hinted in the meantime. */
 static void rescan_ended(struct rescanner *l, bool changed)
 {
 	struct node *n = l->node;
@@ -188,7 +190,7 @@ static void on_rescanned(void *arg)
 				  : inventory_apply(&n->inventory, &l->scan, l->began_ms);
 	}
 	log_debug("node", 0, "scanned %s for %llu us: %s", rescan_names[l->kind],
-		  (unsigned long long)l->us, changed ? "changed" : "as before");
+		  (unsigned long long)l->us, changed ? "changed" : "unchanged");
 	scan_done(&l->scan);
 	if (n->closing) {
 		node_release_if_done(n);
@@ -210,7 +212,7 @@ static void rescan_count(struct rescanner *l)
 	++*counters[l->kind];
 }
 
-/* Credit accrues with the time since the last rescan, up to CREDIT_MAX_MS. */
+/* Returns the credit, which accrues with the time since the last rescan, up to CREDIT_MAX_MS. */
 static int64_t credit_now(const struct rescanner *l)
 {
 	int64_t credit = l->credit_ms + (int64_t)(uv_now(l->node->loop) - l->ended_ms);
@@ -231,7 +233,7 @@ static void rescan_start(void *arg)
 
 	l->credit_ms = credit_now(l);
 	l->began_ms = uv_now(l->node->loop);
-	l->want = l->wanted & parts_of[l->kind];
+	l->parts = l->wanted & parts_of[l->kind];
 	l->wanted = 0;
 	l->scan = (struct scan){0};
 	if (l->kind == RESCAN_DETAILS)
@@ -250,7 +252,7 @@ static void rescan_start(void *arg)
 	}
 }
 
-/* Once per burst: later hints join the pending rescan and do not postpone it. */
+/* Schedules the rescan of hinted parts. Later hints of a burst do not postpone it. */
 static void rescan_schedule(struct rescanner *l)
 {
 	int64_t wait = l->kind == RESCAN_DETAILS ? DETAILS_SETTLE_MS : l->node->opts.settle_ms;
@@ -306,7 +308,7 @@ static void on_rescan(void *arg)
 	node_hint(n, SCAN_ALL, false);
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- open and close --------------------------------------------------------------------------- */
 
 int node_open(struct node **ret, struct uv_loop_s *loop, const struct hw *hw,
 	      struct self_counters *self, const struct node_opts *opts, node_changed_fn *changed,

@@ -3,11 +3,10 @@
  *
  * An event source only reports which parts may have changed. The hints of a burst are gathered for
  * settle_ms, then a rescan on a worker thread reads the actual state. There are four kinds of
- * rescan, each with its own pace, because a busy kernel delays them differently: functions (sysfs),
- * devices (netlink, which waits for the RTNL lock), details (verbs, which open each device),
- * reports (which may wait for a device reset). A rescan always begins after the hints that it
- * serves, so its part of the inventory never goes back in time; hints that arrive meanwhile start
- * the next rescan. */
+ * rescan, each with its own schedule, because a busy kernel delays them differently: functions
+ * (sysfs), devices (netlink, which waits for the RTNL lock), details (verbs, which open each
+ * device), reports (which may wait for a device reset). A rescan always begins after its hints, so
+ * it includes their changes. Hints that arrive during a rescan start the next one. */
 #pragma once
 
 #include <stdbool.h>
@@ -34,25 +33,26 @@ struct node_opts {
  * that of reports has completed once; passed as true exactly once, even if nothing changed. */
 typedef void node_changed_fn(bool first, void *arg);
 
-/* hw and self must outlive it. The first rescans start at once. */
+/* Opens the node, and starts the first rescans at once. hw and self must outlive the node. */
 int node_open(struct node **ret, struct uv_loop_s *, const struct hw *, struct self_counters *self,
 	      const struct node_opts *, node_changed_fn *, void *arg, struct err *);
-/* parts: enum scan_part bits. lost: events were lost, so anything may have changed. */
+/* Requests a rescan. parts: enum scan_part bits. lost: events were lost, so anything may have
+ * changed. */
 void node_hint(struct node *, unsigned parts, bool lost);
-/* Devices are being moved by this process, or no longer. Meanwhile a rescan of devices would make
- * both slower, because they wait for the same lock (RTNL): it begins when this has ended, or
- * NODE_MOVING_MS after the first hint. */
+/* Call with true when this process begins to move devices, with false when the moves have ended.
+ * Meanwhile a rescan of devices would slow down both, because they wait for the same lock (RTNL).
+ * So it begins when the moves have ended, or NODE_MOVING_MS after the first hint. */
 void node_moving(struct node *, bool);
-/* An address of this netdev was added or removed, so its GIDs may have changed. */
+/* Requests a rescan of GIDs, after an address of this netdev was added or removed. */
 void node_hint_address(struct node *, int nsid, int ifindex);
 struct inventory *node_inventory(struct node *);
-/* Functions and devices have been scanned once. Only details may be missing; these can take
- * long. */
+/* True if functions and devices have been scanned once. Details may still be missing, because they
+ * may need long. */
 bool node_knows_devices(const struct node *);
-/* Every rescan except that of reports has completed once. */
+/* True if every rescan except that of reports has completed once. */
 bool node_complete(const struct node *);
-/* Duration of the last rescan of this kind. */
+/* Returns the duration of the last rescan of this kind. */
 uint64_t node_rescan_us(const struct node *, enum rescan);
-/* NULL is fine. Waits for rescans in flight; the struct is freed when the loop has no handles
- * left. */
+/* Closes the node. May be NULL. Waits for running rescans; the struct is freed when the loop has no
+ * handles left. */
 void node_close(struct node *);

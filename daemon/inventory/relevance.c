@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/* relevance.c - see relevance.h. */
 #include "relevance.h"
 
 #include <linux/rtnetlink.h>
@@ -10,6 +9,7 @@
 #include "nldev.h"
 #include "nlsock.h"
 #include "rtnl_addr.h"
+#include "search.h"
 
 static bool carries_rdma_port(const struct host *h, int nsid, int ifindex)
 {
@@ -23,11 +23,9 @@ static bool carries_rdma_port(const struct host *h, int nsid, int ifindex)
 
 static bool is_master_of_ours(const struct host *h, int nsid, int ifindex)
 {
-	for (size_t i = 0; i < h->n_netdevs; i++)
-		if (h->netdevs[i].master == ifindex && h->netdevs[i].nsid == nsid &&
-		    h->netdevs[i].function[0] != '\0')
-			return true;
-	return false;
+	return any_of(h->n_netdevs, i,
+		      h->netdevs[i].master == ifindex && h->netdevs[i].nsid == nsid &&
+			      h->netdevs[i].function[0] != '\0');
 }
 
 unsigned relevance_link(const struct host *h, int nsid, const struct rtnl_link *l)
@@ -63,7 +61,7 @@ struct walk {
 	unsigned parts;
 };
 
-/* rtnetlink(7), RTM_NEWADDR and RTM_DELADDR: a struct ifaddrmsg, then attributes. */
+/* Handles rtnetlink(7), RTM_NEWADDR and RTM_DELADDR: a struct ifaddrmsg, then attributes. */
 static void on_address_message(const struct nlmsghdr *m, struct walk *w)
 {
 	const struct ifaddrmsg *address = nlmsg_data(m);
@@ -76,8 +74,8 @@ static void on_address_message(const struct nlmsghdr *m, struct walk *w)
 	w->on_address(w->nsid, (int)address->ifa_index, w->arg);
 }
 
-/* Nodes that learn routes from a router see storms of them, so only the header is checked. A
- * default route of any table counts; the scan decides. */
+/* Nodes that learn routes from a router get storms of route events, so only the header is checked.
+ * A default route of any table counts; the scan then reads the details. */
 static void on_one_route(const struct nlmsghdr *m, struct walk *w)
 {
 	w->tally->events++;
@@ -100,7 +98,7 @@ static int on_route_message(const struct nlmsghdr *m, void *arg)
 		return 0;
 	}
 	if (m->nlmsg_type != RTM_NEWLINK && m->nlmsg_type != RTM_DELLINK) {
-		w->parts |= SCAN_NETDEVS; /* unknown message type: scan to be safe */
+		w->parts |= SCAN_NETDEVS; /* unknown message type: assume a change */
 		return 0;
 	}
 	if (rtnl_decode_link(m, &link, NULL) < 0) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* relevance.h - which kernel events may have changed the inventory. Pure.
+/* relevance.h - decides which kernel events may have changed the inventory. Pure.
  *
- * A busy node sees a constant stream of link events that have nothing to do with RDMA (every pod's
- * veth pair). Only links of our functions, links that RDMA ports or our netdevs depend on, and
- * links that carry a default route trigger a scan; of routes, only default ones. */
+ * A busy node has a constant stream of link events that do not concern RDMA (every pod's veth
+ * pair). Only links of our functions, links that RDMA ports or our netdevs depend on, and links
+ * that carry a default route trigger a scan. Of the route events, only default routes do. */
 #pragma once
 
 #include <stddef.h>
@@ -12,8 +12,8 @@
 #include "model.h"
 #include "rtnl.h"
 
-/* What this link event may have changed, as enum scan_part bits; 0 = nothing that we show. nsid:
- * the namespace that the event came from. */
+/* Returns the parts that this link event may have changed, as enum scan_part bits; 0 = no part of
+ * the inventory. nsid: the namespace that the event came from. */
 unsigned relevance_link(const struct host *, int nsid, const struct rtnl_link *);
 
 struct relevance_tally {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* settings_watch.c - see settings_watch.h.
  *
- * Happy path: look -> borrow the host -> read on a worker -> call the hook if the table changed.
- * Can fail by: out of memory (the last table stays, the next call tries again). */
+ * Success: refresh -> borrow the host -> read on a worker -> call the hook if the table changed.
+ * Failures: out of memory (the last table stays, the next call tries again). */
 #include "settings_watch.h"
 
 #include <stdlib.h>

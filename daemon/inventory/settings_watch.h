@@ -14,16 +14,17 @@ struct settings_watch;
 /* Called on the loop's thread when the table has changed. */
 typedef void settings_changed_fn(void *arg);
 
-/* hw and inventory must outlive it. Reads nothing before the first settings_watch_refresh().
- * pause_ms: minimum time from the start of one reading to the start of the next. */
+/* Opens the watch. hw and inventory must outlive the result. Reads nothing before the first
+ * settings_watch_refresh(). pause_ms: minimum time from the start of one reading to the start of
+ * the next. */
 int settings_watch_open(struct settings_watch **ret, struct uv_loop_s *, const struct hw *,
 			struct inventory *, uint32_t pause_ms, settings_changed_fn *, void *arg,
 			struct err *);
-/* Starts a reading unless one is running or pause_ms has not elapsed. There is no timer, so that an
- * idle daemon is not woken up. NULL is fine. */
+/* Starts a reading unless one is running or pause_ms has not elapsed. There is no timer, so an idle
+ * daemon is not woken up. The argument may be NULL. */
 void settings_watch_refresh(struct settings_watch *);
-/* Borrowed until the next loop iteration; empty before the first reading. */
+/* Returns the settings; borrowed until the next loop iteration; empty before the first reading. */
 const struct settings_table *settings_watch_table(const struct settings_watch *);
-/* NULL is fine. Waits for a reading in flight; the struct is freed when the loop has no handles
- * left. */
+/* Closes the watch. May be NULL. Waits for a running reading; the struct is freed when the loop has
+ * no handles left. */
 void settings_watch_close(struct settings_watch *);

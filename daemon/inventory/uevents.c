@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* uevents.c - a libudev monitor in the loop.
  *
- * Happy path: readable -> receive until empty, or up to EVENTS_MAX -> one hint for the whole burst.
- * Can fail by: ENOBUFS (reported as lost), devices of other subsystems (filtered in the kernel by
- * libudev's BPF). */
+ * Success: readable -> receive until empty, or up to EVENTS_MAX -> one hint for the whole burst.
+ * Failures: ENOBUFS (reported as lost). libudev's BPF filter drops devices of other subsystems in
+ * the kernel. */
 #include "uevents.h"
 
 #include <libudev.h>
@@ -16,7 +16,7 @@
 #include "hw.h"
 #include "self_counters.h"
 
-/* Per wake-up, so that an event storm cannot block the loop. */
+/* Maximum per wake-up, so that an event storm cannot block the loop. */
 #define EVENTS_MAX 256
 
 struct uevents {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* uevents.h - hot-plug events of PCI, auxiliary, net and infiniband devices, through libudev. Hints
- * only. */
+/* uevents.h - hot-plug events of PCI, auxiliary, net and infiniband devices, through libudev. The
+ * events are only hints. */
 #pragma once
 
 #include <stdbool.h>
@@ -15,13 +15,14 @@ struct self_counters;
  * have changed. */
 typedef void uevents_hint_fn(unsigned parts, bool lost, void *arg);
 
-/* kernel_source: receive events from the kernel directly, not from udev after its rules. */
+/* Starts to receive events: with kernel_source directly from the kernel, otherwise from udev, after
+ * its rules have run. */
 int uevents_open(struct uevents **ret, struct uv_loop_s *, bool kernel_source,
 		 unsigned buffer_bytes, struct self_counters *, uevents_hint_fn *, void *arg,
 		 struct err *);
-/* NULL is fine. Freed by the loop once its handle has closed. */
+/* Closes the socket. May be NULL. The loop frees the object once its handle has closed. */
 void uevents_close(struct uevents *);
 
-/* Is udevd running on this machine (its control socket exists)? If so, its source delivers
- * events. */
+/* True if udevd is running on this machine, i.e. its control socket exists. Only then its source
+ * delivers events. */
 bool uevents_udev_runs(void);

@@ -3,6 +3,7 @@
 #include "attach_series.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cleanup.h"
@@ -26,13 +27,30 @@ static void take_drift(struct attach_summary *s, const struct attach_status *a)
 	s->n_drifts++;
 }
 
+static void attach_take_bad(struct attach_summary *s, const struct attach_record *r)
+{
+	unsigned k = s->n_bad;
+
+	if (k == ATTACH_BAD_MAX)
+		return;
+	memcpy(s->bad[k].resource, r->resource, sizeof(r->resource));
+	/* A device that an administrator attached has no device ID, so use its function's name. */
+	snprintf(s->bad[k].id, sizeof(s->bad[k].id), "%s", r->id[0] ? r->id : r->function);
+	memcpy(s->bad[k].namespace, r->owner.namespace, sizeof(r->owner.namespace));
+	memcpy(s->bad[k].pod, r->owner.pod, sizeof(r->owner.pod));
+	s->n_bad++;
+}
+
 void attach_summary_build(struct attach_summary *ret, const struct attach_counters *counters,
 			  struct attach_list list)
 {
 	*ret = (struct attach_summary){.known = true, .counters = *counters};
-	for (size_t i = 0; i < list.n; i++)
+	for (size_t i = 0; i < list.n; i++) {
 		if (list.items[i].drift)
 			take_drift(ret, &list.items[i]);
+		if (list.items[i].record->state == ATTACH_BAD)
+			attach_take_bad(ret, list.items[i].record);
+	}
 }
 
 static void attach_add_number(struct page *p, const char *name, const char *type, const char *help,
@@ -54,7 +72,8 @@ static void attach_add_us(struct page *p, const char *name, const char *suffix, 
 		  us % 1000000);
 }
 
-/* A duration: sum and count as a summary, and the maximum as a gauge, if there was one. */
+/* A duration: its sum and count are a summary; its maximum is a gauge, absent if nothing was
+ * measured. */
 struct duration {
 	const char *name, *help, *longest, *longest_help;
 	uint64_t sum_us, n, max_us;
@@ -122,7 +141,7 @@ static void add_totals(struct page *p, const struct attach_counters *c)
 			   c->repairs);
 }
 
-/* Searches for namespaces that were no longer at their paths. */
+/* Adds the number of searches for namespaces that were no longer at their paths. */
 static void add_searches(struct page *p, const struct attach_counters *c)
 {
 	static const char name[] = "rocelet_namespace_searches_total";
@@ -228,6 +247,24 @@ static void add_drifts(struct page *p, const struct attach_summary *s)
 			  s->drifts_left_out);
 }
 
+static void attach_add_bad(struct page *p, const struct attach_summary *s)
+{
+	page_begin(p, "rocelet_attachment_bad", "gauge",
+		   "1 for every device in state bad, with the pod that had it last.");
+	for (unsigned i = 0; i < s->n_bad; i++) {
+		text_addf(&p->text, "rocelet_attachment_bad{resource=");
+		text_add_label(&p->text, s->bad[i].resource);
+		text_addf(&p->text, ",id=");
+		text_add_label(&p->text, s->bad[i].id);
+		text_addf(&p->text, ",namespace=");
+		text_add_label(&p->text, s->bad[i].namespace);
+		text_addf(&p->text, ",pod=");
+		text_add_label(&p->text, s->bad[i].pod);
+		text_addf(&p->text, "} 1\n");
+	}
+	page_end(p);
+}
+
 void attach_series(struct page *p, const struct attach_summary *s)
 {
 	if (!s->known)
@@ -237,6 +274,7 @@ void attach_series(struct page *p, const struct attach_summary *s)
 	add_searches(p, &s->counters);
 	add_durations(p, &s->counters);
 	add_drifts(p, s);
+	attach_add_bad(p, s);
 	if (s->counters.cri_open)
 		add_runtime(p, &s->counters.cri);
 	attach_add_number(

@@ -24,7 +24,7 @@ const struct family *burst_family(enum burst_family f)
 	return &families[f];
 }
 
-/* The parts of a series of one ratio. */
+/* The parts of the series of one ratio. */
 struct line {
 	struct text *text;
 	const char *name, *port, *direction;

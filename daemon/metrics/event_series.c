@@ -18,7 +18,7 @@ static void add_connections(struct page *p, const struct bpf_tally *t)
 	};
 
 	page_begin(p, name, "counter",
-		   "rdma_cm connections that this node requested, by result, or accepted.");
+		   "rdma_cm connections: requested by this node (by result), or accepted by it.");
 	text_addf(&p->text, "%s{result=\"accepted\"} %" PRIu64 "\n", name, t->accepted);
 	for (unsigned i = 0; i < N_BPF_CM; i++)
 		text_addf(&p->text, "%s{result=\"%s\"} %" PRIu64 "\n", name, results[i],
@@ -26,7 +26,8 @@ static void add_connections(struct page *p, const struct bpf_tally *t)
 	page_end(p);
 }
 
-/* Numbers with the same label are one series, printed at the first of them. */
+/* Adds the series of a reject reason. Reasons with the same label are one series, which is printed
+ * at the first of them. */
 static void add_reject(struct page *p, const struct bpf_tally *t, unsigned reason)
 {
 	const char *label = cm_reject_label((int)reason);
@@ -81,8 +82,8 @@ static void expect_soft(struct event_summary *s, const struct host *host)
 	}
 }
 
-/* All devices on a function have the function's faults. soft-RoCE is left out, because it may be on
- * any NIC. */
+/* Lists the devices with the faults of their functions; all devices on a function have the same
+ * faults. soft-RoCE is left out, because it may be on any NIC. */
 static void expect_nics(struct event_summary *s, const struct host *host)
 {
 	char label[DEVICE_LABEL_SIZE];
@@ -106,7 +107,7 @@ void event_summary_expect(struct event_summary *s, const struct host *host)
 	expect_nics(s, host);
 }
 
-/* Escapes the device's name, because a pod can choose it. */
+/* Adds one sample of a device. Escapes the device's name, because a pod can choose it. */
 static void add_of_device(struct page *p, const char *family, const char *device, const char *kind,
 			  uint64_t n)
 {

@@ -17,8 +17,8 @@ struct event_nic {
 	uint64_t faults[N_NIC_FAULTS];
 };
 
-/* A copy, made on the loop's thread. Zero-initialised: nothing is watched, so there are no
- * series. */
+/* A copy of the counts, made on the loop's thread. Zero-initialised it means that nothing is
+ * watched, so there are no series. */
 struct event_summary {
 	bool connections; /* rdma_cm is watched */
 	struct bpf_tally tally;
@@ -30,6 +30,6 @@ struct event_summary {
 	struct event_nic nics[EVENT_NICS_MAX]; /* in the order of the host's devices */
 };
 
-/* Adds the host's devices, with 0 for those without counts. */
+/* Adds the host's devices to the summary, so that devices without events have series with 0. */
 void event_summary_expect(struct event_summary *, const struct host *);
 void event_series(struct page *, const struct event_summary *);

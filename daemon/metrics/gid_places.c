@@ -6,10 +6,12 @@
 #include "array.h"
 #include "fnv.h"
 #include "model.h"
+#include "search.h"
 
-/* As long as link_flap is reported at least. */
+/* How long a moved GID counts as moved. At least as long as the verdict link_flap is reported. */
 #define MOMENT_MS  60000
-/* More than a port has addresses, even with one per VLAN. */
+/* Maximum number of remembered GIDs. Exceeds the number of a port's addresses, even with one per
+ * VLAN. */
 #define PLACES_MAX 256
 
 static uint64_t hash_of(const struct gid *g)
@@ -22,10 +24,7 @@ static uint64_t hash_of(const struct gid *g)
 
 static struct gid_place *gid_places_place_of(struct gid_places *p, uint64_t gid)
 {
-	for (size_t i = 0; i < p->n; i++)
-		if (p->items[i].gid == gid)
-			return &p->items[i];
-	return NULL;
+	return find_first(p->items, p->n, i, p->items[i].gid == gid);
 }
 
 static void add_place(struct gid_places *p, uint64_t gid, uint32_t index)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gid_places.h - remembers the indices of a port's GIDs, to detect a GID that moved to another
- * index: queue pairs and applications name a GID by its index, so one with the old index uses
- * another address or type. Pure.
+ * index: queue pairs and applications refer to a GID by its index, so a queue pair with the old
+ * index uses another address or type. Pure.
  *
  * A GID is remembered while it is absent, because a link that goes down removes addresses. */
 #pragma once
@@ -27,6 +27,6 @@ struct gid_places {
 /* Compares with the port's current GIDs and remembers them. If out of memory, some are not
  * remembered. */
 void gid_places_see(struct gid_places *, const struct rdma_port *, uint64_t now_ms);
-/* Has a GID moved within the last minute? */
+/* True if a GID has moved to another index within the last minute. */
 bool gid_places_moved(const struct gid_places *, uint64_t now_ms);
 void gid_places_done(struct gid_places *);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gzip.c - gathers the pieces of a page and compresses them with ISA-L into page->gzip.
  *
- * Compression is most of the cost of a scrape, and runs on the loop. ISA-L takes a quarter of the
- * time of zlib's fastest level for the same size. The pieces are gathered because ISA-L moves up to
- * a window of old input for each piece; and the memory is kept because fresh pages from the kernel
- * cost as much as a third of the compression. */
+ * Compression is most of the cost of a scrape, and runs on the loop. ISA-L needs a quarter of the
+ * time of zlib's fastest level for the same size. The pieces are gathered first, because ISA-L
+ * would move up to a window of old input for each piece. The memory is kept, because new pages from
+ * the kernel cost as much as a third of the compression. */
 #include "gzip.h"
 
 #include <isa-l/igzip_lib.h>
@@ -14,7 +14,8 @@
 
 #include "cleanup.h"
 
-/* Size estimate: a page usually shrinks to a ninth. If it does not, the buffer grows. */
+/* Estimated size of the result: a page usually shrinks to a ninth. If the result is larger, the
+ * buffer grows. */
 #define SHRINKS_TO(bytes) ((bytes) / 8)
 #define GROW_BY		  16384
 /* The lowest level with dynamic Huffman codes, which pay off for the many digits. */
@@ -28,7 +29,7 @@ struct gzip {
 	uint8_t input[32768];
 };
 
-/* Most of it is untouched, and so takes no memory, until a page is compressed. */
+/* Allocates the state. Most of it needs no memory until a page is compressed. */
 struct gzip *gzip_new(void)
 {
 	return malloc(sizeof(struct gzip));

@@ -8,7 +8,7 @@
 struct gzip;
 
 struct gzip *gzip_new(void);   /* NULL only when out of memory */
-void gzip_free(struct gzip *); /* NULL is fine */
+void gzip_free(struct gzip *); /* may be NULL */
 
 /* Returns the page's body in this format as a gzip member, stored in page->gzip and freed with the
  * page. NULL: out of memory, serve it uncompressed. */

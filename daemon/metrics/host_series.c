@@ -23,7 +23,14 @@ static const struct family families[N_HOST_FAMILIES] = {
 				      "4 training, 5 link up, 6 error recovery, 7 test.",
 				      METRIC_GAUGE},
 	[HOST_PORT_RATE] = {"roce_port_rate_bytes_per_second", "Rate of the port.", METRIC_GAUGE},
-	[HOST_PORT_MTU] = {"roce_port_mtu_bytes", "Active RDMA MTU of the port.", METRIC_GAUGE},
+	[HOST_PORT_MTU] =
+		{"roce_port_mtu_bytes",
+		 "Active RDMA MTU of the port; absent in a container that is not privileged.",
+		 METRIC_GAUGE},
+	[HOST_PORT_NETDEV_MTU] =
+		{"roce_port_netdev_mtu_bytes",
+		 "MTU of the port's netdev, from which the kernel derives the active RDMA MTU.",
+		 METRIC_GAUGE},
 	[HOST_GID_ENTRIES] = {"roce_gid_table_entries", "Size of the port's GID table.",
 			      METRIC_GAUGE},
 	[HOST_GID_USED] = {"roce_gid_table_used", "Entries in use in the port's GID table.",
@@ -97,7 +104,7 @@ static const char *bytes_source(const struct sample *s, const char *device, uint
 	return "";
 }
 
-/* The namespace of the port's netdev, else of the device; "" = ours. */
+/* Gets the name of the namespace of the port's netdev, else of the device; "" = ours. */
 static void netns_name(const struct host *h, const struct rdma_dev *dev,
 		       const struct rdma_port *port, char *ret, size_t size)
 {
@@ -135,14 +142,25 @@ static void add_info(struct text *t, const struct host *h, const struct rdma_dev
 	host_series_add_named(t, "vf", vf);
 	host_series_add_named(t, "netns", netns);
 	host_series_add_named(t, "bytes_source",
-			      dev->nsid == NSID_HOST ? bytes_source(s, dev->name, port->num) : "");
+			      host_rdma_sampled(h, dev->name) == dev
+				      ? bytes_source(s, dev->name, port->num)
+				      : "");
 	text_addf(t, "} 1\n");
 }
 
 /* --- numbers of ports and functions ----------------------------------------------------------- */
 
-/* The number of a port for this family; 0 = unknown. */
-static uint64_t port_number(enum host_family f, const struct rdma_port *port)
+static uint64_t netdev_mtu(const struct host *h, const struct rdma_port *port)
+{
+	const struct netdev *nd = port->netdev_ifindex
+					  ? host_netdev(h, port->netdev_nsid, port->netdev_ifindex)
+					  : NULL;
+
+	return nd ? nd->mtu : 0;
+}
+
+/* Returns a port's value for this family; 0 = unknown. */
+static uint64_t port_number(enum host_family f, const struct host *h, const struct rdma_port *port)
 {
 	switch (f) {
 	case HOST_PORT_STATE:
@@ -153,6 +171,8 @@ static uint64_t port_number(enum host_family f, const struct rdma_port *port)
 		return port->rate_bps / 8;
 	case HOST_PORT_MTU:
 		return port->active_mtu;
+	case HOST_PORT_NETDEV_MTU:
+		return netdev_mtu(h, port);
 	case HOST_GID_ENTRIES:
 		return port->gid_table_len;
 	case HOST_GID_USED:
@@ -170,7 +190,7 @@ static void host_series_add_port(struct text *t, enum host_family f, const struc
 				 const struct rdma_dev *dev, const struct rdma_port *port,
 				 const struct sample *s, const struct pod_device *holder)
 {
-	uint64_t v = port_number(f, port);
+	uint64_t v = port_number(f, h, port);
 	/* 0 GIDs in use is a known value if the table is known. */
 	bool known = v || (f == HOST_GID_USED && port->gid_table_len);
 	char label[DEVICE_LABEL_SIZE];

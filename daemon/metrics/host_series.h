@@ -16,8 +16,8 @@ void text_add_label(struct text *, const char *value);
  * brace. */
 void text_add_port(struct text *, const char *device, uint32_t port,
 		   const struct pod_device *holder);
-/* An RDMA device's name, or "NAME@FUNCTION" if a device in another namespace has the same name:
- * otherwise two devices would share a series. */
+/* The label of an RDMA device: its name, or "NAME@FUNCTION" if a device in another namespace has
+ * the same name. Otherwise two devices would share a series. */
 #define DEVICE_LABEL_SIZE (RDMA_NAME_SIZE + DEV_ID_SIZE)
 const char *device_label(const struct host *, const struct rdma_dev *,
 			 char text[DEVICE_LABEL_SIZE]);
@@ -31,6 +31,7 @@ enum host_family {
 	HOST_PORT_PHYSICAL_STATE,
 	HOST_PORT_RATE,
 	HOST_PORT_MTU,
+	HOST_PORT_NETDEV_MTU,
 	HOST_GID_ENTRIES,
 	HOST_GID_USED,
 	HOST_PF_VFS,
@@ -40,6 +41,6 @@ enum host_family {
 
 const struct family *host_family(enum host_family);
 /* Appends all samples of one family. sample (may be NULL): the sources of the ports' bytes; table
- * (may be NULL): the holders of devices; choice: which are left out, NULL = none. */
+ * (may be NULL): the holders of devices; choice: the series that are left out, NULL = none. */
 void host_series(struct text *, enum host_family, const struct host *, const struct sample *,
 		 const struct resource_table *, const struct series_choice *);

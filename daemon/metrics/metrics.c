@@ -3,8 +3,8 @@
  *
  * A page consists of copies and numbers: the label text of a port changes only with the layout or
  * its holder, and the series of the host are copied from the previous page. Text shared by many
- * readings is stored once, and text that the last page has is not stored again: with a thousand
- * devices, all names and labels are as large as the page itself. */
+ * readings is stored once, and text that is in the last page is copied from there and not stored
+ * again: with a thousand devices, all names and labels are as large as the page itself. */
 #include "metrics.h"
 
 #include <errno.h>
@@ -40,11 +40,18 @@ struct metrics {
 	size_t page_bytes; /* size estimate for the next page */
 };
 
-enum own_family { OWN_RESETS, OWN_SOURCE_AGE, OWN_SOURCE_ERRORS, N_OWN_FAMILIES };
+enum own_family { OWN_RESETS, OWN_SOURCE_UP, OWN_SOURCE_AGE, OWN_SOURCE_ERRORS, N_OWN_FAMILIES };
+
+#define SOURCE_UP_MS 60000 /* the slowest source is read every 10 s */
 
 static const struct family own[N_OWN_FAMILIES] = {
 	[OWN_RESETS] = {"rocelet_counters_resets_total", "Detected resets of a port's counters.",
 			METRIC_COUNTER},
+	[OWN_SOURCE_UP] =
+		{"rocelet_source_up",
+		 "1 while the last successful read of a source of counters is at most "
+		 "60 s old, else 0, also if it was never read; absent if no port uses it.",
+		 METRIC_GAUGE},
 	[OWN_SOURCE_AGE] = {"rocelet_source_age_seconds",
 			    "Time since the last successful read of a source of counters.",
 			    METRIC_GAUGE},
@@ -88,13 +95,12 @@ void metrics_free(struct metrics *m)
 
 /* --- preparing -------------------------------------------------------------------------------- */
 
-/* The container that has an RDMA device exclusively. Sampled devices are in our namespace. */
+/* Returns the container that has an RDMA device exclusively, or NULL. */
 static const struct pod_device *metrics_holder_of(const struct metrics_inputs *inputs,
 						  const char *device)
 {
-	const struct rdma_dev *dev = inputs->resources
-					     ? host_rdma_in(inputs->host, NSID_HOST, device)
-					     : NULL;
+	const struct rdma_dev *dev = inputs->resources ? host_rdma_sampled(inputs->host, device)
+						       : NULL;
 
 	return dev ? resource_table_holder(inputs->resources, dev->function, dev->name) : NULL;
 }
@@ -175,7 +181,8 @@ static void fixed_series(const struct metrics *m, struct text *t, size_t i, cons
 		resource_series(t, i - N_HOST_FAMILIES, inputs->resources, inputs->few);
 }
 
-/* last: the page to copy from, NULL = render everything again. */
+/* Renders the families of host and resources; last: the page to copy them from, NULL = render them
+ * again. */
 static int render_fixed(struct metrics *m, struct page *p, const struct page *last,
 			const struct sample *s, const struct metrics_inputs *inputs)
 {
@@ -205,7 +212,7 @@ static bool metrics_is_current(const struct metrics *m, const struct sample *s,
 	       series_choice_is_current(&m->choice, s);
 }
 
-/* source: an additional label of the family's samples, "" = none. */
+/* Appends the sample of a reading; source: an additional label, "" = none. */
 static void render_reading(const struct metrics *m, struct page *p, const struct reading *r,
 			   const char *source)
 {
@@ -230,7 +237,7 @@ static void render_reading(const struct metrics *m, struct page *p, const struct
 	p->text.len += (size_t)(dst - start);
 }
 
-/* State of the families that BPF counts, too. */
+/* Rendering state of the families that BPF counts, too. */
 struct shared {
 	const struct packet_text *packets; /* NULL: BPF counts nothing */
 	size_t open;   /* index of the family being rendered, SIZE_MAX = none of these */
@@ -253,7 +260,7 @@ static int open_family(struct page *p, struct shared *s, const struct family *f)
 	return metrics_begin_family(p, f);
 }
 
-/* Appends BPF's samples after the NICs'. */
+/* Ends a family: appends BPF's samples after those of the NICs. */
 static void close_family(struct page *p, struct shared *s)
 {
 	if (s->open != SIZE_MAX) {
@@ -264,7 +271,7 @@ static void close_family(struct page *p, struct shared *s)
 	page_end(p);
 }
 
-/* node_exporter has its series of every port. */
+/* True for families of node_exporter, which are published for every port, as node_exporter does. */
 static bool is_compat(const struct family *f)
 {
 	return strncmp(f->name, "node_", 5) == 0;
@@ -298,7 +305,7 @@ static int render_readings(struct metrics *m, struct page *p, const struct sampl
 	return 0;
 }
 
-/* Renders those families for which no NIC has readings. */
+/* Renders the shared families for which no NIC has readings. */
 static int render_rest(struct page *p, struct shared *s)
 {
 	const struct family *f;
@@ -352,7 +359,8 @@ static int render_resets(struct metrics *m, struct page *p, const struct sample 
 	return r;
 }
 
-/* The value of a source for this family; false: none. An unused source has no errors. */
+/* Gets the value of a source for this family. False: no value, because the source is unused, or has
+ * no age because it was never read. Every source has a number of errors. */
 static bool source_value(enum own_family f, const struct source_state *st, uint64_t now_ms,
 			 uint64_t *ret)
 {
@@ -361,6 +369,10 @@ static bool source_value(enum own_family f, const struct source_state *st, uint6
 		return true;
 	}
 	*ret = now_ms > st->read_ms ? now_ms - st->read_ms : 0;
+	if (f == OWN_SOURCE_UP) {
+		*ret = st->read_ms && *ret <= SOURCE_UP_MS;
+		return st->used;
+	}
 	return st->used && st->read_ms;
 }
 
@@ -398,6 +410,43 @@ static int render_bursts(const struct metrics *m, struct page *p, const struct s
 	return r;
 }
 
+/* Finds the port in the report; NULL: it is not watched. The search begins at *next, because the
+ * report's ports usually have the order of the sample's. */
+static const struct port_watched *metrics_watched(const struct diagnosis_report *r,
+						  const struct sampled_port *p, size_t *next)
+{
+	for (size_t i = 0; i < r->n_ports; i++) {
+		size_t at = (*next + i) % r->n_ports;
+		const struct port_watched *w = &r->ports[at];
+
+		if (w->port != p->port || strcmp(w->device, p->device) != 0)
+			continue;
+		*next = at + 1;
+		return w;
+	}
+	return NULL;
+}
+
+static int render_port_causes(const struct metrics *m, struct page *p, const struct sample *s,
+			      const struct diagnosis_report *report)
+{
+	int r = metrics_begin_family(p, diagnosis_family(DIAGNOSIS_PORT_CAUSES));
+	size_t next = 0;
+
+	for (size_t i = 0; i < s->n_ports && r == 0; i++) {
+		const struct port_watched *w =
+			s->ports[i].port && !series_choice_skips(&m->choice, i, false)
+				? metrics_watched(report, &s->ports[i], &next)
+				: NULL;
+
+		if (w)
+			diagnosis_port_series(&p->text, m->text.data + m->ports[i].start,
+					      m->ports[i].len, w);
+	}
+	page_end(p);
+	return r;
+}
+
 int metrics_render(struct metrics *m, struct page *p, const struct sample *s,
 		   const struct metrics_inputs *inputs, uint64_t now_ms)
 {
@@ -414,10 +463,12 @@ int metrics_render(struct metrics *m, struct page *p, const struct sample *s,
 		r = render_counters(m, p, s, inputs);
 	if (r == 0)
 		r = render_resets(m, p, s);
-	for (enum own_family f = OWN_SOURCE_AGE; f <= OWN_SOURCE_ERRORS && r == 0; f++)
+	for (enum own_family f = OWN_SOURCE_UP; f <= OWN_SOURCE_ERRORS && r == 0; f++)
 		r = render_sources(p, s, f, now_ms);
 	if (r == 0 && inputs->diagnosis)
-		r = diagnosis_series(p, inputs->diagnosis, inputs->resources);
+		r = diagnosis_series(p, inputs->diagnosis, inputs->resources, inputs->host);
+	if (r == 0 && inputs->diagnosis)
+		r = render_port_causes(m, p, s, inputs->diagnosis);
 	for (enum burst_family f = 0; f < N_BURST_FAMILIES && r == 0 && inputs->bursts; f++)
 		r = render_bursts(m, p, s, inputs->bursts, f, now_ms);
 	if (r == 0 && p->text.failed)

@@ -27,17 +27,16 @@ struct metrics_inputs {
 	const struct packet_sample *packets;	  /* counters of BPF programs; NULL: none */
 	const struct diagnosis_report *diagnosis; /* the last one; NULL: none */
 	struct bursts *bursts;			  /* of the sample's ports; NULL: none */
-	bool few; /* leave out the series of VFs and slots that are of use to few: series_choice.h
-		   */
+	bool few; /* leave out rarely needed series of VFs and slots: series_choice.h */
 };
 
-/* Appends every family of the sample, roce_port_info, roce_port_state and the other gauges of the
- * host, the sources' age and errors, the resources, BPF's counters, the diagnosis, and the results
- * of burst sampling. Text is reused while the generations of host and resources, and
+/* Appends all families: the sample's readings, roce_port_info, roce_port_state and the other gauges
+ * of the host, the sources' age and errors, the resources, BPF's counters, the diagnosis, and the
+ * results of burst sampling. Text is reused while the generations of host and resources, and
  * sample->layout, stay the same. -ENOMEM: the page must not be used. */
 int metrics_render(struct metrics *, struct page *, const struct sample *,
 		   const struct metrics_inputs *, uint64_t now_ms);
 
-/* The families defined here, for documentation; dict_family() has those of the readings. NULL past
- * the end. */
+/* Returns the families defined here, for documentation; dict_family() returns those of the
+ * readings. NULL past the end. */
 const struct family *metrics_family(size_t index);

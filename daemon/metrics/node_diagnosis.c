@@ -11,7 +11,7 @@ struct node_diagnosis {
 	struct port_observer *observer;
 	struct diagnosis *engine;
 	struct bursts *bursts;
-	struct diagnosis_report reports[2]; /* one is being read, the other one made */
+	struct diagnosis_report reports[2]; /* while one is being read, the other one is made */
 	unsigned made;			    /* index of the last one made */
 	struct observation seen; /* borrowed from the observer: the last judged observation */
 	bool unreported;	 /* no memory for the report of that observation */
@@ -120,7 +120,7 @@ void node_diagnosis_add_reading(struct node_diagnosis *n, const struct sample *s
 
 /* --- samples ---------------------------------------------------------------------------------- */
 
-/* False: out of memory, no observation. */
+/* Observes and judges a sample. False: out of memory, there is no observation. */
 static bool judge_sample(struct node_diagnosis *n, const struct sample *s,
 			 const struct observer_inputs *inputs)
 {
@@ -136,8 +136,9 @@ static bool judge_sample(struct node_diagnosis *n, const struct sample *s,
 	return true;
 }
 
-/* The engine is never more than one sample ahead of the last report, because that report borrows
- * its windows. So if a report failed, the next call retries it without judging. */
+/* Judges a sample and makes the report. If a report failed, the next call retries it without
+ * judging: the engine must never be more than one sample ahead of the last report, because that
+ * report borrows its windows. */
 const struct diagnosis_report *node_diagnosis_judge(struct node_diagnosis *n,
 						    const struct sample *s,
 						    const struct observer_inputs *inputs,
@@ -158,9 +159,7 @@ const struct diagnosis_report *node_diagnosis_judge(struct node_diagnosis *n,
 
 char *node_diagnosis_line(const struct node_diagnosis *n)
 {
-	json_t *line = n->seen.now_ms ? scenario_line(&n->seen) : NULL;
-	char *text = line ? json_dumps(line, JSON_COMPACT) : NULL;
+	json_auto_t *line = n->seen.now_ms ? scenario_line(&n->seen) : NULL;
 
-	json_decref(line);
-	return text;
+	return line ? json_dumps(line, JSON_COMPACT) : NULL;
 }

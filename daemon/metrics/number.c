@@ -77,7 +77,7 @@ size_t number_reading(char *dst, uint64_t v, enum unit unit)
 		return number_u64(dst, v * 4);
 	case UNIT_PERCENT:
 		return number_decimal(dst, v, 2);
-	case UNIT_BITS: /* the rest of a byte is counted later */
+	case UNIT_BITS: /* an incomplete byte is counted later */
 		return number_u64(dst, v / 8);
 	case UNIT_SIGNED:
 		if ((int64_t)v >= 0)

@@ -108,8 +108,8 @@ const struct family *packet_family(size_t index)
 
 /* One value of a port. ce: the sum of that codepoint. */
 static const struct row {
-	size_t shared;		   /* index into the shared families, or ... */
-	enum packet_family family; /* ... N_PACKET_FAMILIES */
+	size_t shared; /* index into the shared families, if family is N_PACKET_FAMILIES */
+	enum packet_family family; /* N_PACKET_FAMILIES: a shared family */
 	enum roce_direction direction;
 	const char *labels; /* besides direction, and source in a shared family */
 	size_t offset;	    /* into struct roce_counts */
@@ -177,7 +177,7 @@ static void packet_add_named(struct text *t, const char *name, const char *value
 	text_add_label(t, value);
 }
 
-/* `{device="rxe0",port="1",netdev="eth0"`, without the parts that are unknown. */
+/* Appends `{device="rxe0",port="1",netdev="eth0"`, without the parts that are unknown. */
 static void add_port_labels(struct text *t, const struct packet_port *p,
 			    const struct pod_device *holder)
 {
@@ -226,7 +226,7 @@ static char *put_label(char *dst, const char *label, size_t n)
 	return mempcpy(dst, label, n);
 }
 
-/* `name{PORT,first,second} value`; empty labels are left out. */
+/* Appends `name{PORT,first,second} value`; empty labels are left out. */
 static void packet_add_sample(struct text *t, const char *name, const struct packet_text *x,
 			      size_t port, const char *first, const char *second, uint64_t value)
 {

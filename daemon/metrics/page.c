@@ -100,7 +100,7 @@ void page_unref(struct page *p)
 	free(p);
 }
 
-/* Length of the name without the suffix that only samples of this type have. */
+/* Returns the length of the name without the suffix that only samples of this type have. */
 static size_t stem(const char *name, const char *type, enum metrics_format format)
 {
 	const char *suffix = !strcmp(type, "counter") ? "_total"
@@ -113,7 +113,8 @@ static size_t stem(const char *name, const char *type, enum metrics_format forma
 	return n;
 }
 
-/* The unit at the end of a family's name, n bytes; "" = none that OpenMetrics calls a unit. */
+/* Returns the unit at the end of a family's name of n bytes; "" = no unit that OpenMetrics knows.
+ */
 static const char *unit_of(const char *name, size_t n)
 {
 	static const char *const units[] = {"_seconds", "_bytes", "_ratio", "_bytes_per_second"};
@@ -127,13 +128,14 @@ static const char *unit_of(const char *name, size_t n)
 	return "";
 }
 
-/* Prometheus text has no info type. */
+/* Returns the word for the type in this format. Prometheus text has no info type. */
 static const char *type_word(const char *type, enum metrics_format format)
 {
 	return format == METRICS_PROMETHEUS && !strcmp(type, "info") ? "gauge" : type;
 }
 
-/* OpenMetrics escapes quotation marks in help texts, Prometheus text must not. */
+/* Appends a help text. OpenMetrics requires that quotation marks are escaped, Prometheus text that
+ * they are not. */
 static void add_help(struct text *t, const char *help, enum metrics_format format)
 {
 	for (; *help; help++) {
@@ -191,7 +193,8 @@ int page_begin(struct page *p, const char *name, const char *type, const char *h
 	return p->heads.failed ? -ENOMEM : 0;
 }
 
-/* `name_total{labels} 3\n`, followed by the same series' `name_created{labels} time`. */
+/* Appends a line `name_total{labels} 3\n`, followed by `name_created{labels} time` of the same
+ * series. */
 static void add_created(struct text *t, const char *line, size_t len, uint64_t unix_ms)
 {
 	const char *space = memrchr(line, ' ', len);

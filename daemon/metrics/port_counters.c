@@ -99,7 +99,8 @@ static bool port_counters_add(struct port_counters *c, const struct sample *s, s
 	return true;
 }
 
-/* The same row of the sample before: while the layout is the same, it has the same place. */
+/* Returns a counter's rate; before: the same counter in the previous sample. Its index stays the
+ * same while the layout is unchanged. */
 static double port_counters_rate(const struct port_counter *now, const struct port_counter *before,
 				 uint64_t over_ms)
 {

@@ -9,8 +9,8 @@ static const enum series series_of_fault[N_NIC_FAULTS] = {
 	[NIC_FAULT_HEALTH_REPORT] = SERIES_HEALTH_REPORTS,
 };
 
-/* Both lists are in the order of the host's devices, so the search starts at *at. NULL: unknown for
- * this port. */
+/* Finds the faults of a device. Both lists are in the order of the host's devices, so the search
+ * starts at *at. NULL: the device's faults are unknown. */
 static const struct event_nic *port_faults_nic_of(const struct event_summary *s, const char *device,
 						  unsigned *at)
 {

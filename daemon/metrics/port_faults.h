@@ -6,5 +6,6 @@
 #include "event_series.h"
 #include "observation.h"
 
-/* Sets the ports' values; unknown if no program watches them. NULL: events are not counted. */
+/* Sets the ports' values; unknown if no program watches for the fault. NULL: events are not
+ * counted. */
 void port_faults_set(struct port_observation *ports, size_t n_ports, const struct event_summary *);

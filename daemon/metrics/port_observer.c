@@ -8,27 +8,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
-#include "default_route.h"
 #include "gid_places.h"
+#include "host_index.h"
 #include "number.h"
 #include "port_faults.h"
 #include "port_packets.h"
+#include "search.h"
 
 /* How long a pod is reported after its container's end. */
 #define ENDED_MS     60000
-/* Maximum number of different labels of a family that are looked up only once. */
+/* Maximum number of label texts of a family whose series are cached. */
 #define KNOWN_LABELS 64
 
 /* The container that has a port's device exclusively, or had it recently. */
 struct port_user {
 	struct observed_pod pod;
-	uint64_t ended_ms; /* 0 = it still has it */
+	uint64_t ended_ms; /* 0 = it still has the device */
 };
 
 /* State of a port kept between observations. */
 struct kept_port {
 	struct port_user *user; /* owned; NULL: none */
+	/* Pods that have slots of its device, if none has it exclusively; owned. */
+	struct observed_pod *sharers;
+	size_t n_sharers;
 	struct gid_places gids;
 };
 
@@ -64,6 +69,7 @@ static void observer_done(struct port_observer *b)
 	for (size_t i = 0; b->kept_ports && i < b->n_ports; i++) {
 		gid_places_done(&b->kept_ports[i].gids);
 		free(b->kept_ports[i].user);
+		free(b->kept_ports[i].sharers);
 	}
 	free(b->ports);
 	free(b->kept_ports);
@@ -100,7 +106,8 @@ static const struct netdev *netdev_of(const struct lookup *l, const struct rdma_
 	return parts.n_netdevs == 1 ? part_netdev(&parts, 0) : NULL;
 }
 
-/* If the carrier is off after several changes, it was on before the last one. */
+/* True if the carrier is off, but was on before: after several changes, it was on before the last
+ * one. */
 static bool had_carrier(const struct netdev *nd)
 {
 	return nd->carrier == CARRIER_OFF && nd->carrier_changes >= 2;
@@ -116,16 +123,14 @@ static void see_netdev(struct port_observation *o, const struct lookup *l, const
 	o->was_active = had_carrier(nd);
 }
 
-/* Has another device of the host a uverbs device? Then a device without one is faulty. */
+/* True if another device of the host has a uverbs device. Then a device without one is faulty. */
 static bool others_have_uverbs(const struct host *h)
 {
-	for (size_t i = 0; i < h->n_rdma; i++)
-		if (h->rdma[i].nsid == NSID_HOST && h->rdma[i].uverbs[0])
-			return true;
-	return false;
+	return any_of(h->n_rdma, i, h->rdma[i].nsid == NSID_HOST && h->rdma[i].uverbs[0]);
 }
 
-/* A container with its own /dev sees no nodes of any device; then the host's nodes are unknown. */
+/* True if we see the host's device nodes. If no device has a node, we are in a container with its
+ * own /dev. */
 static bool sees_nodes(const struct host *h)
 {
 	for (size_t i = 0; i < h->n_rdma; i++) {
@@ -164,15 +169,13 @@ static bool has_carrier(const struct lookup *l, const char *function)
 {
 	struct fn_parts parts = host_index_parts(&l->index, function);
 
-	for (size_t i = 0; i < parts.n_netdevs; i++)
-		if (part_netdev(&parts, i)->carrier == CARRIER_ON)
-			return true;
-	return false;
+	return any_of(parts.n_netdevs, i, part_netdev(&parts, i)->carrier == CARRIER_ON);
 }
 
-/* A port also goes down when its pod ends, when a process in the pod moves the device or sets it
- * down, or by its VF link state. The link is the PF's, so while that has a carrier, no link went
- * down. A soft-RoCE device without its netdev is about to be removed. */
+/* Marks a port that is down for another reason than its link: its pod ended, a process in the pod
+ * moved the device or set it down, or the VF link state was set. A VF has the link of its PF, so
+ * while the PF has a carrier, the link is up. A soft-RoCE device without its netdev is about to be
+ * removed. */
 static void explain_link_down(struct port_observation *o, const struct lookup *l,
 			      const struct netdev *nd)
 {
@@ -182,6 +185,33 @@ static void explain_link_down(struct port_observation *o, const struct lookup *l
 		o->visible = false;
 	else if (o->parent[0] && has_carrier(l, o->parent))
 		o->admin_down = true;
+}
+
+/* Size of GRH, UDP, BTH, the longest extended headers and ICRC, as subtracted by iboe_get_mtu()
+ * (include/rdma/ib_addr.h). */
+#define ROCE_HEADERS 96
+
+static unsigned roce_mtu_of(unsigned bytes)
+{
+	unsigned mtu = 4096;
+
+	while (mtu > bytes && mtu >= 256)
+		mtu /= 2;
+	return mtu >= 256 ? mtu : 0;
+}
+
+/* Derives the active MTU from the netdev's, as the driver does: verbs report it only to a process
+ * that may open the device node. Some drivers leave room for the headers (mlx5, bnxt_re, qedr),
+ * others do not. If this makes a difference, the result is used only for mlx5. 0 = unknown. */
+static unsigned port_observer_derive_mtu(const struct port_observation *o, const struct netdev *nd)
+{
+	unsigned bytes = nd ? nd->mtu : 0;
+	unsigned mtu = bytes > ROCE_HEADERS ? roce_mtu_of(bytes - ROCE_HEADERS) : 0;
+
+	if (o->link_layer != LINK_ETHERNET)
+		return 0;
+	return mtu == roce_mtu_of(bytes) || strncmp(o->driver, "mlx5", strlen("mlx5")) == 0 ? mtu
+											    : 0;
 }
 
 static void see_port(struct port_observation *o, const struct lookup *l, const struct rdma_dev *dev,
@@ -201,7 +231,7 @@ static void see_port(struct port_observation *o, const struct lookup *l, const s
 	o->state = port->state;
 	o->link_layer = port->link_layer;
 	o->rate_bps = port->rate_bps;
-	o->mtu = port->active_mtu;
+	o->mtu = port->active_mtu ? port->active_mtu : port_observer_derive_mtu(o, nd);
 	o->settings = l->inputs->settings ? settings_of(l->inputs->settings, dev->name, port->num)
 					  : NULL;
 	see_netdev(o, l, nd);
@@ -210,8 +240,8 @@ static void see_port(struct port_observation *o, const struct lookup *l, const s
 	explain_link_down(o, l, nd);
 }
 
-/* Has another physical function of the same chip an RDMA device? Then this one should have one,
- * too. */
+/* True if another physical function with the same vendor and device id has an RDMA device. Then
+ * this one should have one, too. */
 static bool has_working_sibling(const struct host_index *index, const struct host *h,
 				const struct function *fn)
 {
@@ -225,17 +255,17 @@ static bool has_working_sibling(const struct host_index *index, const struct hos
 	return false;
 }
 
-/* Did the previous observation have an RDMA device on this physical function? */
+/* True if the previous observation has an RDMA device on this physical function. */
 static bool had_device(const struct port_observer *before, const char *function)
 {
-	for (size_t i = 0; i < before->n_ports; i++)
-		if (!before->ports[i].parent[0] && strcmp(before->ports[i].function, function) == 0)
-			return true;
-	return false;
+	return any_of(before->n_ports, i,
+		      !before->ports[i].parent[0] &&
+			      strcmp(before->ports[i].function, function) == 0);
 }
 
-/* A NIC that no driver accepted, or whose driver gave up. One given to user space has a driver, VFs
- * are often left without one on purpose, and nothing is known of unknown chips. */
+/* True for a NIC that no driver accepted, or whose driver gave up. Not for VFs, which are often
+ * left without a driver on purpose, nor for models of which no function had an RDMA device. A NIC
+ * for user space has a driver. */
 static bool is_driverless(const struct lookup *l, const struct port_observer *before,
 			  const struct function *fn)
 {
@@ -246,9 +276,10 @@ static bool is_driverless(const struct lookup *l, const struct port_observer *be
 	       (had_device(before, fn->id) || has_working_sibling(&l->index, h, fn));
 }
 
-/* Is it the first port of a physical function that is no longer on its bus? Virtual functions,
- * those of containers and soft-RoCE devices are expected to be removed. So may be a device whose
- * driver is unknown: a soft-RoCE device has none while it is being deleted. */
+/* True if the port is the first one of a physical function that is no longer on its bus. The
+ * removal of virtual functions, of functions of containers, and of soft-RoCE devices is normal. A
+ * device whose driver is unknown is ignored, too: a soft-RoCE device has no driver while it is
+ * being deleted. */
 static bool is_removed(const struct lookup *l, const struct port_observer *before, size_t i)
 {
 	const struct port_observation *o = &before->ports[i];
@@ -263,7 +294,7 @@ static bool is_removed(const struct lookup *l, const struct port_observer *befor
 	return true;
 }
 
-static size_t count_lost(const struct lookup *l, const struct port_observer *before)
+static size_t count_missing(const struct lookup *l, const struct port_observer *before)
 {
 	const struct host *h = l->inputs->host;
 	size_t n = 0;
@@ -275,8 +306,8 @@ static size_t count_lost(const struct lookup *l, const struct port_observer *bef
 	return n;
 }
 
-/* An observation in place of the ports of a missing device. */
-static struct port_observation lost(const char *function)
+/* Makes an observation in place of the ports of a missing device. */
+static struct port_observation missing_device(const char *function)
 {
 	struct port_observation o;
 
@@ -288,8 +319,8 @@ static struct port_observation lost(const char *function)
 	return o;
 }
 
-static void see_lost(struct port_observation *ports, const struct lookup *l,
-		     const struct port_observer *before)
+static void see_missing(struct port_observation *ports, const struct lookup *l,
+			const struct port_observer *before)
 {
 	const struct host *h = l->inputs->host;
 	size_t n = 0;
@@ -297,14 +328,14 @@ static void see_lost(struct port_observation *ports, const struct lookup *l,
 	for (size_t i = 0; i < h->n_functions; i++) {
 		if (!is_driverless(l, before, &h->functions[i]))
 			continue;
-		ports[n] = lost(h->functions[i].id);
+		ports[n] = missing_device(h->functions[i].id);
 		see_function(&ports[n], &h->functions[i]);
 		ports[n++].health.driverless = true;
 	}
 	for (size_t i = 0; i < before->n_ports; i++) {
 		if (!is_removed(l, before, i))
 			continue;
-		ports[n] = lost(before->ports[i].function);
+		ports[n] = missing_device(before->ports[i].function);
 		ports[n++].health.unreachable = true;
 	}
 }
@@ -318,12 +349,12 @@ static void see_ports(struct port_observer *b, const struct lookup *l,
 	for (size_t i = 0; i < h->n_rdma; i++)
 		for (unsigned k = 0; k < h->rdma[i].n_ports; k++)
 			see_port(&b->ports[n++], l, &h->rdma[i], &h->rdma[i].ports[k]);
-	see_lost(&b->ports[n], l, before);
+	see_missing(&b->ports[n], l, before);
 }
 
 /* --- holders ---------------------------------------------------------------------------------- */
 
-/* NULL: none is known, or there is no memory for it. */
+/* Returns the pod that has the device; NULL: none is known, or out of memory. */
 static struct port_user *find_user(const struct port_observation *o,
 				   const struct resource_table *table)
 {
@@ -341,7 +372,34 @@ static struct port_user *find_user(const struct port_observation *o,
 	return u;
 }
 
-/* If the port has no holder now, keeps the previous one as ended. */
+/* Adds the pod, unless it is the same as one before: a pod may have several slots. */
+static void add_sharer(struct kept_port *p, const struct pod_device *d)
+{
+	struct observed_pod *pod;
+
+	if (any_of(p->n_sharers, i,
+		   strcmp(p->sharers[i].name, d->pod) == 0 &&
+			   strcmp(p->sharers[i].namespace, d->namespace) == 0))
+		return;
+	pod = array_push(p->sharers, p->n_sharers);
+	if (!pod)
+		return;
+	snprintf(pod->namespace, sizeof(pod->namespace), "%s", d->namespace);
+	snprintf(pod->name, sizeof(pod->name), "%s", d->pod);
+}
+
+static void find_sharers(struct kept_port *p, const struct port_observation *o,
+			 const struct resource_table *table)
+{
+	for (size_t i = 0; table && !p->user && i < table->held.n; i++) {
+		const struct pod_device *d = &table->held.devices[i];
+
+		if (d->pod[0] && resource_table_is_slot(table, d, o->function, o->device))
+			add_sharer(p, d);
+	}
+}
+
+/* Keeps the previous user as ended, if the port has no user now. */
 static void keep_user(struct kept_port *now, struct kept_port *before, uint64_t now_ms)
 {
 	if (now->user || !before->user)
@@ -359,8 +417,8 @@ static void port_observer_set_user(struct port_observation *o, struct kept_port 
 
 	if (u && u->ended_ms && now_ms - u->ended_ms >= ENDED_MS)
 		free(take_ptr(old->user));
-	o->pods = old->user ? &old->user->pod : NULL;
-	o->n_pods = old->user != NULL;
+	o->pods = old->user ? &old->user->pod : old->sharers;
+	o->n_pods = old->user ? 1 : old->n_sharers;
 }
 
 /* --- series of the readings ------------------------------------------------------------------- */
@@ -389,7 +447,7 @@ static void find_spans(struct port_observer *b, const struct sample *s)
 	}
 }
 
-/* The labels of one family already looked up: similar ports share their texts. */
+/* Cache of the labels of one family that were looked up: similar ports share their label texts. */
 struct known_labels {
 	const char *labels[KNOWN_LABELS];
 	int16_t series[KNOWN_LABELS];
@@ -432,7 +490,7 @@ static void rewind_readings(struct port_observer *b, const struct sample *s)
 		b->spans[i].at = 0;
 }
 
-/* The element for the next reading of its port. */
+/* Returns the element for the next reading of the reading's port. */
 static int16_t *next_series(struct port_observer *b, const struct reading *r)
 {
 	struct port_span *span = &b->spans[r->port];
@@ -474,7 +532,7 @@ static bool port_observer_is_current(const struct port_observer *b, const struct
 	       b->settings_generation == inputs->settings_generation;
 }
 
-/* Allocates empty arrays for everything observed. False: out of memory, *b is unchanged. */
+/* Allocates zeroed arrays for ports and readings. False: out of memory, *b is unchanged. */
 static bool port_observer_make_room(struct port_observer *b, size_t n_ports, const struct sample *s)
 {
 	struct port_observer room = {
@@ -502,6 +560,7 @@ static void keep_ports(struct port_observer *b, struct port_observer *before,
 					  b->ports[i].port, i);
 
 		b->kept_ports[i].user = find_user(&b->ports[i], l->inputs->resources);
+		find_sharers(&b->kept_ports[i], &b->ports[i], l->inputs->resources);
 		if (at == SIZE_MAX)
 			continue;
 		keep_user(&b->kept_ports[i], &before->kept_ports[at], now_ms);
@@ -548,7 +607,7 @@ static int observer_prepare(struct port_observer *b, const struct sample *s,
 
 	if (look_up(&l, inputs) < 0)
 		return -ENOMEM;
-	if (port_observer_make_room(b, count_ports(inputs->host) + count_lost(&l, &before), s)) {
+	if (port_observer_make_room(b, count_ports(inputs->host) + count_missing(&l, &before), s)) {
 		see_ports(b, &l, &before);
 		keep_ports(b, &before, &l, s->taken_ms);
 		see_gids(b, inputs->host, s->taken_ms);
@@ -610,8 +669,8 @@ const struct port_observation *port_observer_reread(struct port_observer *b, con
 	return &b->ports[b->spans[port].first];
 }
 
-/* rxe counts each move of its netdev as a link-down, possibly before the inventory knows of the
- * move, so its counter is ignored and only the state counts. */
+/* Ignores rxe's counter of link-downs: rxe also counts each move of its netdev, possibly before the
+ * inventory detects the move. Only the port's state is used. */
 static void forget_moves(struct port_observer *b)
 {
 	for (size_t i = 0; i < b->n_ports; i++)

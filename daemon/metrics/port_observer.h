@@ -33,11 +33,12 @@ struct observer_inputs {
 
 struct port_observer *port_observer_new(void); /* NULL: out of memory */
 void port_observer_free(struct port_observer *);
-/* *ret is borrowed until the next call. -ENOMEM: no observation this time. */
+/* Makes the observation of a sample, borrowed until the next call. -ENOMEM: there is none for this
+ * sample. */
 int port_observer_observe(struct port_observer *, const struct sample *,
 			  const struct observer_inputs *, struct observation *ret);
-/* For one port of the sample that has been read again: its values, NaN for those it does not have,
- * and its last observation, borrowed until the next. NULL: it was not observed, or is a whole
- * device. */
+/* Returns the values of one port of the sample that was read again, NaN for values that it does not
+ * have, and its last observation, borrowed until the next call. NULL: the port was not observed, or
+ * is a whole device. */
 const struct port_observation *port_observer_reread(struct port_observer *, const struct sample *,
 						    size_t port, double ret[N_SERIES]);

@@ -6,14 +6,14 @@
 
 #include "cleanup.h"
 
-/* For port_observation.bytes_source. */
+/* The value of port_observation.bytes_source. */
 #define BYTES_SOURCE "bpf"
 
-/* Without CE, which is a sum. */
+/* The series and their counts; without CE, which is a sum. */
 static const struct rows {
 	enum series series;
 	enum roce_direction direction;
-	size_t offset; /* into struct roce_counts */
+	size_t offset; /* offset into struct roce_counts */
 } rows[] = {
 #define ROW(name, dir, field)                                                                      \
 	{                                                                                          \
@@ -54,8 +54,8 @@ static void forget(struct port_observation *o)
 
 /* --- packets ---------------------------------------------------------------------------------- */
 
-/* Soft-RoCE's packets are assumed to be visible before one has been seen, because a counter has to
- * be known before its first change, or that would be lost. */
+/* True if the port's packets are counted. They are assumed to be visible before one was seen: the
+ * first change of a counter is lost unless its previous value is known. */
 static bool port_packets_is_seen(const struct packet_port *p)
 {
 	return p->role != PACKET_MIRROR && p->device_port && p->hook != PACKET_HOOK_NONE &&
@@ -88,7 +88,7 @@ static void port_packets_set_counts(struct port_observation *o, const struct pac
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-/* soft-RoCE devices have one port. */
+/* Sets the event counts of the device's only port. */
 static void port_packets_set_events(struct port_observation *o, const struct bpf_soft_device *d,
 				    const bool watched[N_BPF_SOFT])
 {
@@ -99,7 +99,8 @@ static void port_packets_set_events(struct port_observation *o, const struct bpf
 
 /* --- all ports -------------------------------------------------------------------------------- */
 
-/* NULL: not among the ports, or not soft-RoCE. *hint: where to start the search. */
+/* Finds a soft-RoCE port; NULL: it is not among the ports, or not soft-RoCE. *hint: where to start
+ * the search. */
 static struct port_observation *soft_port(struct port_observation *ports, size_t n,
 					  const char *device, uint32_t port, size_t *hint)
 {

@@ -3,9 +3,9 @@
  * CNPs and NAKs from the packets on their netdevs; timers and wrong ICRCs from kernel functions.
  * Pure.
  *
- * Only for soft-RoCE, whose traffic passes through the kernel completely, while a NIC's does not.
- * Values are unknown if nothing is watched, or if nothing is seen of packets that are known to have
- * passed. */
+ * Only for soft-RoCE, because all its traffic passes through the kernel, while that of a NIC does
+ * not. Values are unknown if no program is attached, or if it did not count packets that are known
+ * to have passed. */
 #pragma once
 
 #include "event_series.h"

@@ -7,7 +7,8 @@
 #include "host_series.h"
 #include "qp_words.h"
 
-/* The table is sorted by device. */
+/* Counts a queue pair. The table is sorted by device, so the last device of the summary is the one
+ * to compare. */
 static void count_qp(struct qp_summary *s, const struct qp *qp)
 {
 	size_t last = s->n_devices;
@@ -69,7 +70,8 @@ void qp_summary_watch(struct qp_summary *s, const struct host *host, const bool 
 	}
 }
 
-/* NULL: failures with this reason cannot be detected on this device. */
+/* Returns the name of a reason; NULL: failures with this reason cannot be detected on this device.
+ * *ret_end: there is no such reason. */
 static const char *expected(const struct qp_summary *s, size_t device, size_t reason, bool *ret_end)
 {
 	enum qp_failure_source source;

@@ -14,7 +14,8 @@
 #define QP_SERIES_DEVICES 256
 #define QP_SERIES_STATES  7 /* enum ib_qp_state */
 
-/* A copy, made on the loop's thread. Zero-initialised: queue pairs are unknown. */
+/* A copy of the numbers, made on the loop's thread. Zero-initialised it means that queue pairs are
+ * unknown. */
 struct qp_summary {
 	bool known, counted; /* counted: the table is current */
 	size_t n_devices;
@@ -37,5 +38,5 @@ void qp_summary_build(struct qp_summary *ret, const struct qp_table *, bool coun
 /* Sets the devices and sources by which failures are detected; `watched` has N_QP_FAILURE_SOURCES
  * elements. */
 void qp_summary_watch(struct qp_summary *, const struct host *, const bool *watched);
-/* The number of queue pairs is left out unless it was counted. */
+/* Appends the families. The numbers of queue pairs are left out unless they were counted. */
 void qp_series(struct page *, const struct qp_summary *);

@@ -13,6 +13,12 @@ static const struct family families[N_RESOURCE_FAMILIES] = {
 	[RESOURCE_ALLOCATED] = {"rocelet_resource_allocated",
 				"Device IDs of a resource that are reserved or held.",
 				METRIC_GAUGE},
+	[RESOURCE_FREE] =
+		{"rocelet_resource_free",
+		 "Device IDs of a resource that the kubelet could allocate now: healthy, "
+		 "neither reserved nor held, of a resource that it knows, and with room in "
+		 "the GID tables.",
+		 METRIC_GAUGE},
 	[RESOURCE_GID_CAPACITY] =
 		{"rocelet_resource_gid_capacity",
 		 "Slots of a shared resource for which the GID tables of its ports have room.",
@@ -30,15 +36,22 @@ static const struct family families[N_RESOURCE_FAMILIES] = {
 		 METRIC_COUNTER},
 	[RESOURCE_LISTS] = {"rocelet_resource_lists_sent_total",
 			    "Device lists sent to the kubelet.", METRIC_COUNTER},
-	[RESOURCE_ALLOCATIONS] = {"rocelet_allocations_total",
-				  "Allocate answers for containers: devices, or an error.",
-				  METRIC_COUNTER},
+	[RESOURCE_ALLOCATIONS] =
+		{"rocelet_allocations_total",
+		 "Containers in Allocate requests, by result: given (devices were granted) or refused (an error was returned).",
+		 METRIC_COUNTER},
 	[RESOURCE_DEVICE_HEALTHY] = {"rocelet_device_healthy",
 				     "1 for a healthy device, which can be allocated, else 0.",
 				     METRIC_GAUGE},
 	[RESOURCE_DEVICE_UNHEALTHY] = {"rocelet_device_unhealthy",
 				       "1 for every reason why a device ID is unhealthy.",
 				       METRIC_GAUGE},
+	[RESOURCE_DEVICE_ONSET_TIME] =
+		{"rocelet_device_unhealthy_onset_timestamp_seconds",
+		 "Unix time at which a device ID became unhealthy, with the container that holds it; "
+		 "absent while it is healthy. If it was unhealthy when rocelet first judged it "
+		 "(orEarlier in the API), that time.",
+		 METRIC_GAUGE},
 	[RESOURCE_DEVICE_INFO] = {"rocelet_device_allocated_info",
 				  "The container that holds a device ID.", METRIC_GAUGE},
 };
@@ -54,7 +67,7 @@ static void resource_add_named(struct text *t, const char *name, const char *val
 	text_add_label(t, value);
 }
 
-/* `name{resource="..."`, without the closing brace. */
+/* Appends `name{resource="..."`, without the closing brace. */
 static void open_series(struct text *t, enum resource_family f, const struct resource_info *r)
 {
 	text_addf(t, "%s{resource=", families[f].name);
@@ -76,24 +89,6 @@ static void add_labelled(struct text *t, enum resource_family f, const struct re
 	text_addf(t, "} %" PRIu64 "\n", number);
 }
 
-static size_t count_healthy(const struct resource_table *table, const struct resource_info *r)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < r->n_devices; i++)
-		n += table->devices[r->first_device + i].reasons == 0;
-	return n;
-}
-
-static size_t count_given(const struct resource_table *table, const struct resource_info *r)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < r->n_devices; i++)
-		n += table->devices[r->first_device + i].state != RESERVATION_FREE;
-	return n;
-}
-
 static void add_unhealthy(struct text *t, const struct resource_info *r,
 			  const struct resource_device *d)
 {
@@ -107,8 +102,23 @@ static void add_unhealthy(struct text *t, const struct resource_info *r,
 	}
 }
 
-/* The health of a shared resource's slots is that of their HCAs: a series each adds nothing to that
- * of rocelet_resource_devices. */
+/* Adds the onset with the pod, so that an alert names the pod without a join. */
+static void add_onset_time(struct text *t, const struct resource_table *table,
+			   const struct resource_info *r, const struct resource_device *d)
+{
+	const struct pod_device *holder = pod_list_find(&table->held, r->name, d->id, NULL);
+
+	if (d->unhealthy_unix_ms == 0)
+		return;
+	open_series(t, RESOURCE_DEVICE_ONSET_TIME, r);
+	resource_add_named(t, "id", d->id);
+	if (holder && holder->pod[0])
+		text_add_holder(t, holder);
+	text_addf(t, "} %.3f\n", (double)d->unhealthy_unix_ms / 1000);
+}
+
+/* Appends the health of device IDs. The slots of a shared resource are left out: their health is
+ * that of their RDMA devices, and rocelet_resource_devices already counts them. */
 static void resource_add_devices(struct text *t, enum resource_family f,
 				 const struct resource_table *table, const struct resource_info *r,
 				 bool few)
@@ -120,6 +130,8 @@ static void resource_add_devices(struct text *t, enum resource_family f,
 
 		if (f == RESOURCE_DEVICE_UNHEALTHY)
 			add_unhealthy(t, r, d);
+		else if (f == RESOURCE_DEVICE_ONSET_TIME)
+			add_onset_time(t, table, r, d);
 		else if (!r->shared)
 			add_labelled(t, f, r, "id", d->id, d->reasons == 0);
 	}
@@ -148,16 +160,19 @@ static void resource_add_resource(struct text *t, enum resource_family f,
 				  const struct resource_table *table, const struct resource_info *r,
 				  bool few)
 {
-	size_t healthy;
+	struct resource_counts n;
 
+	resource_table_count(table, r, &n);
 	switch (f) {
 	case RESOURCE_DEVICES:
-		healthy = count_healthy(table, r);
-		add_labelled(t, f, r, "health", "healthy", healthy);
-		add_labelled(t, f, r, "health", "unhealthy", r->n_devices - healthy);
+		add_labelled(t, f, r, "health", "healthy", n.healthy);
+		add_labelled(t, f, r, "health", "unhealthy", r->n_devices - n.healthy);
 		break;
 	case RESOURCE_ALLOCATED:
-		resource_add_number(t, f, r, count_given(table, r));
+		resource_add_number(t, f, r, n.allocated);
+		break;
+	case RESOURCE_FREE:
+		resource_add_number(t, f, r, n.free);
 		break;
 	case RESOURCE_GID_CAPACITY:
 		if (r->shared && r->gid_capacity)
@@ -181,6 +196,7 @@ static void resource_add_resource(struct text *t, enum resource_family f,
 		break;
 	case RESOURCE_DEVICE_HEALTHY:
 	case RESOURCE_DEVICE_UNHEALTHY:
+	case RESOURCE_DEVICE_ONSET_TIME:
 		resource_add_devices(t, f, table, r, few);
 		break;
 	case RESOURCE_DEVICE_INFO:

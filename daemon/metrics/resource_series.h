@@ -10,6 +10,7 @@
 enum resource_family {
 	RESOURCE_DEVICES,
 	RESOURCE_ALLOCATED,
+	RESOURCE_FREE,
 	RESOURCE_GID_CAPACITY,
 	RESOURCE_REGISTERED,
 	RESOURCE_REGISTRATIONS,
@@ -18,11 +19,12 @@ enum resource_family {
 	RESOURCE_ALLOCATIONS,
 	RESOURCE_DEVICE_HEALTHY,
 	RESOURCE_DEVICE_UNHEALTHY,
+	RESOURCE_DEVICE_ONSET_TIME,
 	RESOURCE_DEVICE_INFO,
 	N_RESOURCE_FAMILIES
 };
 
 const struct family *resource_family(enum resource_family);
-/* Appends all samples of one family. few: without those of each healthy device and of the slots of
- * shared resources. */
+/* Appends all samples of one family. few: leaves out the series of each healthy device and of the
+ * slots of shared resources. */
 void resource_series(struct text *, enum resource_family, const struct resource_table *, bool few);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* sampler.c - one timer and one job; ticks never overlap.
  *
- * Happy path: tick -> lend or copy the worker's inputs -> [worker: read counters, judge them,
- * render the page] -> publish. Can fail by: the previous sample still running (the tick is skipped
- * and counted; a wake is kept), out of memory (no page this time; the last one stays), storms of
- * changes (the pause before a woken sample is at least as long as the last sample took, so repeated
- * layouts cost at most half a core).
+ * Success: tick -> lend or copy the worker's inputs -> [worker: read counters, judge them, render
+ * the page] -> publish. Failures: the previous sample still runs (the tick is skipped and counted;
+ * a wake is kept); out of memory (no page from this sample; the last one is still served); storms
+ * of changes (the pause before a woken sample is at least as long as the last sample, so repeated
+ * layouts use at most half a core).
  *
  * Between samples, the worker reads single ports if the diagnosis requests that (burst.h), for at
  * most a tenth of the time. */
@@ -37,11 +37,11 @@
 
 /* The pause after a burst reading, as a multiple of its duration. */
 #define BURST_PAUSE    10
-/* Minimum time between judged samples, or half an interval if that is shorter. */
+/* Minimum time between two judged samples; half an interval if that is shorter. */
 #define JUDGE_PAUSE_MS 500
-/* The same if a link has changed since. */
+/* The minimum time if a link has changed since the last judged sample. */
 #define LINK_PAUSE_MS  50
-/* Minimum time that rates of single ports cover: readers compare them by eye. */
+/* Minimum time that rates of single ports cover, because people compare them by eye. */
 #define PORT_PAUSE_MS  900
 
 struct sampler {
@@ -55,10 +55,11 @@ struct sampler {
 	struct timer timer;
 	struct timer burst_timer; /* for burst readings */
 	struct job work;
-	struct job reading;				 /* of the first of the readers */
-	struct report_reader *readers;			 /* in order of coming */
-	const struct diagnosis_report *published_report; /* the last one whose sample has ended */
-	const struct diagnosis_report *read_report;	 /* by the running reader */
+	struct job reading;	       /* the first reader reads the report */
+	struct report_reader *readers; /* in order of arrival */
+	const struct diagnosis_report
+		*published_report;		    /* report of the last sample that has ended */
+	const struct diagnosis_report *read_report; /* the report that the running reader reads */
 	uint64_t ended_ms;
 	uint64_t due_ns; /* when the timer was expected to fire; 0 = not known yet */
 	uint64_t lag_us;
@@ -67,10 +68,10 @@ struct sampler {
 	bool wake_again, closing;
 	size_t n_rdma;	       /* RDMA devices at the last sampler_follow(); SIZE_MAX = none yet */
 	uint64_t links_down;   /* links_down() at that time */
-	bool new_limits;       /* the diagnosis does not use them yet */
+	bool new_limits;       /* the diagnosis does not use the limits yet */
 	bool burst_running;    /* the running job is a burst reading */
-	uint64_t burst_us;     /* duration of the last one */
-	uint64_t burst_end_ms; /* when it ended */
+	uint64_t burst_us;     /* duration of the last burst reading */
+	uint64_t burst_end_ms; /* when the last burst reading ended */
 
 	/* Owned by the worker while it runs. */
 	struct counters *counters;
@@ -83,8 +84,8 @@ struct sampler {
 	struct qp_ports qps;
 	struct settings_table settings;
 	uint64_t settings_generation; /* identifies the version of `settings` */
-	struct host_ref *host_ref;    /* of the host */
-	uint64_t generation;	      /* of the host */
+	struct host_ref *host_ref;    /* reference to the host */
+	uint64_t generation;	      /* identifies the version of the host */
 	struct resource_table resources;
 	struct packet_view *packets; /* NULL = BPF counts nothing */
 	struct packet_sample packet_sample;
@@ -92,9 +93,9 @@ struct sampler {
 	bool relayout;	 /* the counters have to be laid out for a new host */
 	bool has_judged; /* the report is of this sample */
 	bool wants_line, wants_counters, wants_page;
-	char *line; /* of this sample, if requested */
+	char *line; /* line of this sample, if requested */
 	bool knows_qps;
-	struct port_counters_set port_counters; /* that clients look at */
+	struct port_counters_set port_counters; /* of the ports that clients show */
 	struct self_metrics about;
 	struct page *page;	     /* the result, NULL = failed */
 	struct page *last;	     /* the previous page, which the next one copies from */
@@ -115,7 +116,7 @@ static uint64_t cpu_us(void)
 	       (uint64_t)(ru.ru_utime.tv_usec + ru.ru_stime.tv_usec);
 }
 
-/* proc(5), statm: virtual memory and the resident set, in pages. */
+/* Reads statm of proc(5): virtual memory and the resident set, in pages. */
 static void read_memory(int statm_fd, struct self_metrics *ret)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -132,8 +133,9 @@ static void read_memory(int statm_fd, struct self_metrics *ret)
 	ret->rss_bytes = resident * page;
 }
 
-/* proc(5): since Linux 6.2 the size of /proc/PID/fd is the number of open descriptors. Before, it
- * is 0: counting them costs a walk over thousands on a large host. */
+/* Returns the number of open descriptors, 0 = unknown. Since Linux 6.2 it is the size of
+ * /proc/PID/fd (proc(5)), which was 0 before. Counting the entries would cost a walk over thousands
+ * on a large host. */
 static unsigned open_fds(void)
 {
 	struct stat st;
@@ -143,7 +145,7 @@ static unsigned open_fds(void)
 
 /* --- on the worker thread --------------------------------------------------------------------- */
 
-/* NULL: failed, or nothing is counted. */
+/* Reads the counts of the packet programs. NULL: this failed, or nothing is counted. */
 static const struct packet_sample *read_packets(struct sampler *s, const struct sample *sample)
 {
 	if (!s->packets || packet_view_read(s->packets, false, &s->packet_sample) < 0 ||
@@ -152,7 +154,7 @@ static const struct packet_sample *read_packets(struct sampler *s, const struct 
 	return &s->packet_sample;
 }
 
-/* NULL: none, or not for this sample's ports. */
+/* Returns the burst sampling of this sample's ports; NULL: none. */
 static struct bursts *bursts_of(struct sampler *s, const struct sample *sample)
 {
 	struct bursts *bursts = s->diagnosis ? node_diagnosis_bursts(s->diagnosis) : NULL;
@@ -187,8 +189,9 @@ static struct page *render_page(struct sampler *s, const struct sample *sample,
 	return NULL;
 }
 
-/* Opens thousands of descriptors on a large host, and queries its firmware, so it runs on the
- * worker. If out of memory, the old layout stays until the next tick. */
+/* Lays the counters out for a new host, on the worker: this opens thousands of descriptors on a
+ * large host, and queries firmware. If out of memory, the old layout is used until the next tick.
+ */
 static void sampler_lay_out(struct sampler *s)
 {
 	s->optional = (struct err){0};
@@ -200,8 +203,8 @@ static void sampler_lay_out(struct sampler *s)
 	malloc_trim(0); /* building the lists of ports leaves many small free blocks */
 }
 
-/* A digest of the ports that are down, so it does not change when devices are moved to pods and
- * back. */
+/* Returns a digest of the ports that are down. It does not change when devices are moved to pods
+ * and back. */
 static uint64_t links_down(const struct host *h)
 {
 	uint64_t digest = 0;
@@ -218,10 +221,11 @@ static uint64_t links_down(const struct host *h)
 	return digest;
 }
 
-/* Samples in quick succession, woken by a storm of changes, are not judged: rates over such short
- * times are inaccurate, and a port that is missing in three samples counts as removed. The last
- * report stays. After a link change the pause is shorter. */
-static bool is_to_be_judged(struct sampler *s, const struct sample *sample)
+/* True if the sample is to be judged; otherwise the last report is kept. Samples in quick
+ * succession, caused by a storm of changes, are not judged: rates over such short times are
+ * inaccurate, and a port that is missing in three judged samples counts as removed. After a link
+ * change the pause is shorter. */
+static bool should_judge(struct sampler *s, const struct sample *sample)
 {
 	uint64_t least = s->opts.interval_ms / 2, since = sample->taken_ms - s->judged_ms;
 	bool changed = links_down(&s->host_ref->host) != s->judged_down;
@@ -250,7 +254,7 @@ static void sampler_judge(struct sampler *s, const struct sample *sample,
 	};
 
 	s->has_judged = false;
-	if (!s->diagnosis || !is_to_be_judged(s, sample))
+	if (!s->diagnosis || !should_judge(s, sample))
 		return;
 	report = node_diagnosis_judge(s->diagnosis, sample, &inputs, s->wants_counters);
 	if (!report)
@@ -284,7 +288,8 @@ static void sampler_take_sample(void *arg)
 	s->sample_us = (uv_hrtime() - start_ns) / 1000;
 }
 
-/* Burst reading. Ports that have changed since the layout are left to the next sample. */
+/* Reads single ports for burst sampling. Ports that have changed since the layout was built are
+ * left to the next sample. */
 static void sampler_read_ports(void *arg)
 {
 	struct sampler *s = arg;
@@ -342,14 +347,15 @@ static void on_burst_timer_closed(void *arg)
 	timer_close(&s->timer, sampler_free);
 }
 
-/* The sampler is closing: ends when no job is running. */
+/* Ends a closing sampler when no job is running. */
 static void sampler_end(struct sampler *s)
 {
 	if (!s->work.running && !s->reading.running)
 		timer_close(&s->burst_timer, on_burst_timer_closed);
 }
 
-/* If a page could not be made, the last one is still served. */
+/* Keeps the new page as the last one. If no page could be made, the previous one is still served.
+ */
 static void keep_page(struct sampler *s)
 {
 	if (!s->page && s->wants_page)
@@ -359,8 +365,8 @@ static void keep_page(struct sampler *s)
 	s->page = NULL;
 }
 
-/* Returns what the worker has borrowed. */
-static void sampler_take_back(struct sampler *s)
+/* Returns the inputs that the worker has borrowed. */
+static void sampler_return_inputs(struct sampler *s)
 {
 	host_ref_put(s->host_ref);
 	s->host_ref = NULL;
@@ -372,7 +378,7 @@ static void on_sampled(void *arg)
 {
 	struct sampler *s = arg;
 
-	sampler_take_back(s);
+	sampler_return_inputs(s);
 	s->ended_ms = uv_now(s->loop);
 	s->self->samples++;
 	log_optional(s);
@@ -425,7 +431,7 @@ static int copy_resources(struct sampler *s)
 	return now ? resource_table_copy(&s->resources, now) : 0;
 }
 
-/* If out of memory, queue pairs are unknown this time. */
+/* Copies the queue pairs. If out of memory, they are unknown in this sample. */
 static void copy_queue_pairs(struct sampler *s)
 {
 	const struct qp_ports *now = s->hooks.queue_pairs ? s->hooks.queue_pairs(s->hooks.arg)
@@ -434,7 +440,8 @@ static void copy_queue_pairs(struct sampler *s)
 	s->knows_qps = now && qp_ports_copy(&s->qps, now) == 0;
 }
 
-/* Settings seldom change, so the copy and its generation are kept while they are equal. */
+/* Copies the settings of ports. They seldom change, so the copy and its generation are kept while
+ * they are equal. */
 static void copy_settings(struct sampler *s)
 {
 	static const struct settings_table none;
@@ -448,7 +455,7 @@ static void copy_settings(struct sampler *s)
 	s->settings_generation++;
 }
 
-/* Follows the ports that clients look at. */
+/* Follows the ports that clients request. */
 static void follow_ports(struct sampler *s)
 {
 	struct port_name names[PORT_COUNTERS_MAX];
@@ -465,7 +472,7 @@ static int queue_sample(struct sampler *s)
 	if (r == 0)
 		r = copy_resources(s);
 	if (r < 0) {
-		sampler_take_back(s);
+		sampler_return_inputs(s);
 		return r;
 	}
 	s->about = (struct self_metrics){
@@ -492,7 +499,7 @@ static void start_sample(struct sampler *s)
 {
 	int r;
 
-	if (s->reading.running) { /* its end starts the sample */
+	if (s->reading.running) { /* the sample is started when the reader has ended */
 		s->wake_again = true;
 		return;
 	}
@@ -509,7 +516,8 @@ static void sampler_on_tick(void *arg)
 
 	timer_in(&s->timer, s->opts.interval_ms);
 	s->due_ns = now + (uint64_t)s->opts.interval_ms * 1000000;
-	/* A burst reading is short: take the sample after it. If it hangs, samples are late. */
+	/* A burst reading is short: take the sample after it. If the reading hangs, samples are
+	 * skipped. */
 	if (s->burst_running && !s->wake_again) {
 		s->wake_again = true;
 		return;
@@ -557,7 +565,7 @@ static void on_burst_timer(void *arg)
 {
 	struct sampler *s = arg;
 
-	/* the end of the sample sets the timer again */
+	/* the timer is set again at the end of the sample */
 	if (s->work.running)
 		return;
 	s->burst_running = true;
@@ -629,8 +637,8 @@ void sampler_read_report(struct sampler *s, struct report_reader *reader)
 	read_next(s);
 }
 
-/* Answers those that wait. */
-static void dismiss_readers(struct sampler *s)
+/* Ends the waiting readers, without a report. */
+static void answer_readers(struct sampler *s)
 {
 	struct report_reader *reader,
 		**first = s->reading.running ? &s->readers->next : &s->readers;
@@ -692,7 +700,7 @@ int sampler_open(struct sampler **ret, struct uv_loop_s *loop, const struct hw *
 	s->loop = loop;
 	s->hw = hw;
 	s->inventory = inventory;
-	s->n_rdma = SIZE_MAX; /* none yet */
+	s->n_rdma = SIZE_MAX; /* no inventory yet */
 	s->self = self;
 	s->opts = *opts;
 	s->hooks = *hooks;
@@ -718,6 +726,6 @@ void sampler_close(struct sampler *s)
 	s->closing = true;
 	timer_at(&s->timer, TIMER_NEVER);
 	timer_at(&s->burst_timer, TIMER_NEVER);
-	dismiss_readers(s);
-	sampler_end(s); /* or when the last job ends */
+	answer_readers(s);
+	sampler_end(s); /* called again when the last job ends */
 }

@@ -97,6 +97,10 @@ static void self_metrics_add_config(struct page *p, const struct self_metrics *m
 		p, "rocelet_config_held", "gauge",
 		"1 while a change of the configuration waits for pods to release the devices that it withdraws.",
 		m->config_held);
+	self_metrics_add_number(
+		p, "rocelet_config_unmatched", "gauge",
+		"1 while the configuration has groups with match conditions and no group applies to this node.",
+		m->config_unmatched);
 }
 
 static void add_compat(struct page *p, const struct self_metrics *m)
@@ -137,7 +141,8 @@ static void add_build(struct page *p, const struct self_metrics *m)
 	page_end(p);
 }
 
-/* All counters here begin with the process. */
+/* Appends the families. All counters here start with the process, so its start time is their
+ * creation time. */
 int self_metrics_render(struct page *p, const struct self_metrics *m)
 {
 	p->created_unix_ms = m->start_unix_ms;
@@ -153,7 +158,11 @@ int self_metrics_render(struct page *p, const struct self_metrics *m)
 	self_metrics_add_number(
 		p, "rocelet_config_resources_unusable", "gauge",
 		"Resources that no pod can use: their IPAM plugin is in no folder of cni-path.",
-		m->config_lacks);
+		m->config_unusable);
+	self_metrics_add_number(
+		p, "rocelet_config_resources_ignored", "gauge",
+		"Resources of the configuration that are not offered because of --observe.",
+		m->config_ignored);
 	if (m->tls_expires_s > 0)
 		self_metrics_add_number(
 			p, "rocelet_tls_certificate_expires_seconds", "gauge",

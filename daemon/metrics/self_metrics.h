@@ -15,7 +15,7 @@
 
 /* A copy of the daemon's own state, made on the loop's thread. */
 struct self_metrics {
-	const char *revision; /* of the sources; NULL = unknown */
+	const char *revision; /* revision of the sources; NULL = unknown */
 	struct self_counters counters;
 	uint64_t log_lines_dropped;
 	uint64_t oldest_job_us;	    /* run time of the oldest running job; 0 = none is running */
@@ -24,10 +24,13 @@ struct self_metrics {
 	uint64_t config_digest;	    /* of the file in use; 0 = none */
 	uint64_t config_generation; /* number of configurations used since the start */
 	char config_group[64];	    /* the group in use; "" = none */
-	uint64_t config_refusals;   /* resources rejected in it */
-	uint64_t config_lacks;	    /* resources that lack their IPAM plugin */
+	bool config_unmatched;	    /* there are groups with "match", and none applies */
+	uint64_t config_refusals;   /* resources of the file that were rejected */
+	uint64_t config_unusable;   /* resources whose IPAM plugin is missing */
+	uint64_t config_ignored;    /* resources that --observe does not offer */
 	uint64_t tls_expires_s;	    /* 0 = there is no certificate */
-	/* --compat node_exporter is set; did the collector succeed? (a series of its own) */
+	/* compat: --compat node_exporter is set. compat_success: the host has RDMA devices, which
+	 * node_exporter's collector reports as success. */
 	bool compat, compat_success;
 	uint64_t start_unix_ms;
 	uint64_t inventory_generation;
@@ -50,5 +53,5 @@ struct self_metrics {
 	} programs[SELF_PROGRAMS_MAX]; /* BPF programs and their hooks ("none": not loaded) */
 };
 
-/* -ENOMEM: the page must not be used. */
+/* Appends the families. -ENOMEM: the page must not be used. */
 int self_metrics_render(struct page *, const struct self_metrics *);

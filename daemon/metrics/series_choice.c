@@ -6,10 +6,12 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "search.h"
 
-/* What no verdict, alert or dashboard needs of a VF, or what is the same for its PF. */
+/* Families that no verdict, alert or dashboard needs for a VF, or that are the same for its PF. */
 static const char *const details[] = {
 	"roce_port_physical_state",
+	"roce_port_netdev_mtu_bytes",
 	"roce_gid_table_entries",
 	"roce_gid_table_used",
 	"rocelet_counters_resets_total",
@@ -34,13 +36,10 @@ void series_choice_done(struct series_choice *c)
 
 bool series_is_detail(const char *family)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(details); i++)
-		if (strcmp(details[i], family) == 0)
-			return true;
-	return false;
+	return any_of(ARRAY_SIZE(details), i, strcmp(details[i], family) == 0);
 }
 
-/* Soft-RoCE on a VF's netdev has the VF as its function. */
+/* True for a software device: one on a VF's netdev has the VF as its function. */
 static bool series_is_soft(const struct rdma_dev *dev)
 {
 	return strcmp(dev->driver, "rxe") == 0 || strcmp(dev->driver, "siw") == 0;
@@ -59,13 +58,11 @@ bool series_is_of_vf(const struct series_choice *c, const struct host *h,
 
 static bool series_has_moved(const struct series_choice *c, const char *device)
 {
-	for (size_t i = 0; i < c->n_moved; i++)
-		if (strcmp(c->moved[i], device) == 0)
-			return true;
-	return false;
+	return any_of(c->n_moved, i, strcmp(c->moved[i], device) == 0);
 }
 
-/* A device in another namespace has no counters that could move, and is there for its pod. */
+/* True for an idle VF. A device in another namespace is not idle: it belongs to a pod, even if its
+ * holder is unknown. */
 bool series_is_idle(const struct series_choice *c, const struct host *h, const struct rdma_dev *dev,
 		    const struct pod_device *holder)
 {
@@ -96,7 +93,7 @@ static int list_moved(struct series_choice *c, const struct sample *s)
 static struct series_port choice_of(const struct series_choice *c, const struct sampled_port *port,
 				    const struct host *h, const struct resource_table *table)
 {
-	const struct rdma_dev *dev = host_rdma_in(h, NSID_HOST, port->device);
+	const struct rdma_dev *dev = host_rdma_sampled(h, port->device);
 	const struct pod_device *holder = dev && table ? resource_table_holder(table, dev->function,
 									       dev->name)
 						       : NULL;
@@ -126,10 +123,7 @@ int series_choice_follow(struct series_choice *c, const struct sample *s, const 
 
 bool series_choice_is_current(const struct series_choice *c, const struct sample *s)
 {
-	for (size_t i = 0; i < c->n_ports; i++)
-		if (c->ports[i].is_idle && s->ports[i].has_moved)
-			return false;
-	return true;
+	return !any_of(c->n_ports, i, c->ports[i].is_idle && s->ports[i].has_moved);
 }
 
 bool series_choice_skips(const struct series_choice *c, size_t port, bool detail)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* series_choice.h - which series of a VF the metrics page leaves out by default, so that a node
- * with hundreds of VFs stays a few thousand series. Pure.
+/* series_choice.h - selects the series of VFs that the metrics page leaves out by default, so that
+ * a node with hundreds of VFs has only some thousand series. Pure.
  *
- * A VF is idle while no pod holds it and none of its counters has moved since it was sampled first,
- * whether pages were rendered or not: none of its series is on the page. Every other VF lacks the
- * series that series_is_detail() names. Physical functions and soft-RoCE devices have all their
- * series. */
+ * A VF is idle while no pod has it and none of its counters has moved since it was sampled first.
+ * An idle VF has no series. Another VF has all series except those of series_is_detail(). Physical
+ * functions and soft-RoCE devices have all their series. */
 #pragma once
 
 #include "model.h"
@@ -27,18 +26,19 @@ struct series_choice {
 
 void series_choice_done(struct series_choice *);
 
-/* Follows a new layout of the sample, a new host, new holders, or a VF that is not idle any more.
- * -ENOMEM: it is as it was. */
+/* Selects again; call it for a new layout of the sample, a new host, new holders, or a VF that is
+ * not idle any more. -ENOMEM changes nothing. */
 int series_choice_follow(struct series_choice *, const struct sample *, const struct host *,
 			 const struct resource_table *);
-/* False: since series_choice_follow() for the same layout, a VF's counters have moved. */
+/* False if the counters of an idle VF have moved since series_choice_follow(), which was called for
+ * the same layout. */
 bool series_choice_is_current(const struct series_choice *, const struct sample *);
 
-/* True if this family is of use to few on a VF. */
+/* True if few users need this family for a VF. */
 bool series_is_detail(const char *family);
 /* True for a VF's device, in our namespace or a pod's. choice NULL: false. */
 bool series_is_of_vf(const struct series_choice *, const struct host *, const struct rdma_dev *);
-/* holder: the pod that has the device; NULL: none. choice NULL: false. */
+/* True for an idle VF. holder: the pod that has the device; NULL: none. choice NULL: false. */
 bool series_is_idle(const struct series_choice *, const struct host *, const struct rdma_dev *,
 		    const struct pod_device *holder);
 

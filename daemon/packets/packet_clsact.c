@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* packet_clsact.c - creates or finds the qdisc, adds a filter per direction, and removes all of
- * it. */
+/* packet_clsact.c - see packet_clsact.h. Creates or finds the qdisc, and adds a filter per
+ * direction. */
 #include "packet_clsact.h"
 
 #include <bpf/libbpf.h>
@@ -26,7 +26,7 @@ struct filter {
 
 struct packet_clsact {
 	int netns_fd, ifindex;
-	bool made; /* we created the qdisc */
+	bool created; /* we created the qdisc */
 	struct filter filters[2];
 };
 
@@ -36,7 +36,8 @@ static struct bpf_tc_hook hook_of(const struct packet_clsact *c, enum bpf_tc_att
 		.sz = sizeof(struct bpf_tc_hook), .ifindex = c->ifindex, .attach_point = point};
 }
 
-/* The priority is not 0, with which the kernel would choose one after existing filters. */
+/* Adds a filter. The priority must not be 0: the kernel would then choose one after the existing
+ * filters. */
 static int filter_attach(const struct packet_clsact *c, struct filter *f, int prog_fd)
 {
 	struct bpf_tc_hook hook = hook_of(c, f->point);
@@ -58,7 +59,7 @@ static int filter_attach(const struct packet_clsact *c, struct filter *f, int pr
 	return r;
 }
 
-/* Leaves the filter if it was replaced, e.g. by another rocelet. */
+/* Removes our filter, but not one that replaced it, for example of another rocelet. */
 static int filter_detach(const struct packet_clsact *c, const struct filter *f)
 {
 	struct bpf_tc_hook hook = hook_of(c, f->point);
@@ -77,7 +78,7 @@ static int on_filter(const struct nlmsghdr *h, void *arg)
 	return 0;
 }
 
-/* Has the qdisc any filters? Also true on failure. */
+/* True if the qdisc has filters; also on failure. */
 static bool is_used(const struct packet_clsact *c, uint32_t parent)
 {
 	struct tcmsg tc = {.tcm_ifindex = c->ifindex, .tcm_parent = parent};
@@ -94,7 +95,7 @@ static bool is_used(const struct packet_clsact *c, uint32_t parent)
 		nlmsg_free(msg);
 		return true;
 	}
-	r = nlsock_ask(&s, msg, on_filter, &used, NULL);
+	r = nlsock_query(&s, msg, on_filter, &used, NULL);
 	nlsock_close(&s);
 	return r < 0 || used;
 }
@@ -105,7 +106,7 @@ static int clsact_detach(void *arg)
 	struct bpf_tc_hook hook = hook_of(c, BPF_TC_INGRESS | BPF_TC_EGRESS);
 	int r = filter_detach(c, &c->filters[0]), r2 = filter_detach(c, &c->filters[1]);
 
-	if (c->made && !is_used(c, TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_INGRESS)) &&
+	if (c->created && !is_used(c, TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_INGRESS)) &&
 	    !is_used(c, TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_EGRESS)))
 		bpf_tc_hook_destroy(&hook);
 	return r < 0 ? r : r2;
@@ -118,7 +119,7 @@ static int clsact_attach(struct packet_clsact *c, int ingress_fd, int egress_fd)
 
 	if (r < 0 && r != -EEXIST)
 		return r;
-	c->made = r == 0;
+	c->created = r == 0;
 	r = filter_attach(c, &c->filters[0], ingress_fd);
 	if (r == 0)
 		r = filter_attach(c, &c->filters[1], egress_fd);

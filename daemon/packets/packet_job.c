@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* packet_job.c - opens the namespace, finds the interface, attaches, and measures the memory.
+/* packet_job.c - opens the namespace, finds the interface, attaches the program, and measures its
+ * memory.
  *
- * The memory of maps depends on the kernel and the number of CPUs, so it is measured once they
- * exist. So one port may exceed the budget for a moment. Loading a program costs verifier time, so
- * what is known not to fit is not tried. */
+ * The memory of maps depends on the kernel and the number of CPUs, so it is measured once the maps
+ * exist. So one port may exceed the budget for a short time. Loading a program needs time for the
+ * verifier, so a port that is known to exceed the budget is not tried. */
 #include "packet_job.h"
 
 #include <inttypes.h>
@@ -11,7 +12,8 @@
 #include "cleanup.h"
 #include "netns.h"
 
-/* The mount point of a removed namespace is an ordinary file for a moment (-EINVAL). */
+/* Opens the port's namespace. The mount point of a removed namespace is an ordinary file for a
+ * short time (-EINVAL). */
 static int packet_job_open_namespace(const struct packet_job *j, struct err *e)
 {
 	const struct netns_id *id = &j->want.netns;
@@ -33,7 +35,8 @@ static int packet_job_index_of(void *name)
 	return index ? (int)index : -errno;
 }
 
-/* By name if the inventory does not have its index. netns_fd -1: ours. */
+/* Finds the interface, by name if the inventory does not have its index. netns_fd -1: our
+ * namespace. */
 static int find_interface(struct packet_job *j, int netns_fd, struct err *e)
 {
 	char *name = j->want.port.netdev;
@@ -63,8 +66,8 @@ static void job_port_detach(struct packet_job *j)
 	j->hook = PACKET_HOOK_NONE;
 }
 
-/* Attaches within the available room, or not at all. */
-static int attach_small(struct packet_job *j, const struct packet_port_spec *spec)
+/* Attaches the port if it does not exceed the available room. */
+static int attach_within_room(struct packet_job *j, const struct packet_port_spec *spec)
 {
 	int r = job_port_attach(j, spec);
 
@@ -72,12 +75,12 @@ static int attach_small(struct packet_job *j, const struct packet_port_spec *spe
 		return r;
 	job_port_detach(j);
 	return err_set(&j->err, -ENOSPC,
-		       "its maps take %" PRIu64 " KiB, and %" PRIu64
+		       "its maps need %" PRIu64 " KiB, and %" PRIu64
 		       " KiB of --bpf-memory are left",
 		       j->memory / 1024, j->room / 1024);
 }
 
-/* If there is no room for both, tries without the flow table. */
+/* Attaches the port, without the flow table if that would exceed the room. */
 static int attach_fitting(struct packet_job *j, struct packet_port_spec *spec)
 {
 	uint32_t flows = spec->flows;
@@ -85,10 +88,10 @@ static int attach_fitting(struct packet_job *j, struct packet_port_spec *spec)
 
 	if (j->no_flows)
 		spec->flows = 0;
-	r = attach_small(j, spec);
+	r = attach_within_room(j, spec);
 	if (r == -ENOSPC && spec->flows) {
 		spec->flows = 0;
-		r = attach_small(j, spec);
+		r = attach_within_room(j, spec);
 	}
 	if (r == 0 && spec->flows != flows)
 		err_set(&j->err, -ENOSPC, "its flow table does not fit into --bpf-memory");

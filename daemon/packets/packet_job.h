@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* packet_job.h - attaches one port, from its name to a counting program: the worker's part of
- * packet_ports.c. Synchronous, no log. */
+/* packet_job.h - attaches a counting program to one port: the worker's part of packet_ports.c.
+ * Synchronous; does not log. */
 #pragma once
 
 #include "hw.h"
@@ -10,12 +10,12 @@
 struct packet_job {
 	const struct hw *hw;
 	struct packet_wanted want;
-	uint64_t room; /* bytes left for its maps */
-	bool no_flows; /* its flow table is known not to fit: do not try */
+	uint64_t room; /* number of bytes left for its maps */
+	bool no_flows; /* its flow table is known to exceed the room, so it is not tried */
 
-	/* Results. result 0: fd is attached; err has a message if it has no flow table. Otherwise
-	 * fd is NULL and err is the reason; -ESTALE: the namespace was removed, -ENODEV: the
-	 * interface was. */
+	/* Results. result 0: fd is attached; err has a message if the flow table was omitted.
+	 * Otherwise fd is NULL and err is the reason; -ESTALE: the namespace was removed; -ENODEV:
+	 * the interface was removed. */
 	int result;
 	struct packet_port_fd *fd;
 	enum packet_hook hook;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "search.h"
 
 struct build {
 	const struct host *host;
@@ -21,7 +22,7 @@ struct build {
 
 #define COPY(dst, src) snprintf((dst), sizeof(dst), "%s", (src))
 
-/* NULL: out of memory; marks the build as failed. */
+/* Adds an item. NULL: out of memory; the build has then failed. */
 static struct packet_wanted *packet_add_wanted(struct build *b, enum packet_role role)
 {
 	struct packet_wanted *w = array_push(b->items, b->n);
@@ -42,13 +43,11 @@ static struct packet_wanted *packet_add_wanted(struct build *b, enum packet_role
 
 static const struct netdev *packet_netdev_named(const struct host *h, const char *name)
 {
-	for (size_t i = 0; i < h->n_netdevs; i++)
-		if (h->netdevs[i].nsid == NSID_HOST && strcmp(h->netdevs[i].name, name) == 0)
-			return &h->netdevs[i];
-	return NULL;
+	return find_first(h->netdevs, h->n_netdevs, i,
+			  h->netdevs[i].nsid == NSID_HOST && strcmp(h->netdevs[i].name, name) == 0);
 }
 
-/* Fills in the RDMA device on it, if any. */
+/* Fills in the RDMA device of the interface, if any. */
 static void packet_find_device(struct packet_port *p, const struct host *h)
 {
 	for (size_t i = 0; i < h->n_rdma; i++)
@@ -87,8 +86,8 @@ static bool packet_is_soft_roce(const struct rdma_dev *dev)
 	return strcmp(dev->driver, "rxe") == 0;
 }
 
-/* Index of the attachment of this device, unless it is free; the number of attachments if there is
- * none. */
+/* Returns the index of the attachment of this device, unless it is free; the number of attachments
+ * if there is none. */
 static size_t packet_pod_of(const struct build *b, const struct rdma_dev *dev)
 {
 	size_t i = 0;
@@ -99,14 +98,14 @@ static size_t packet_pod_of(const struct build *b, const struct rdma_dev *dev)
 	return i;
 }
 
-static void in_pod(struct packet_wanted *w, const struct attach_record *r)
+static void set_pod(struct packet_wanted *w, const struct attach_record *r)
 {
 	w->port.role = PACKET_POD;
 	w->netns = r->owner.netns;
 	COPY(w->port.netns, r->owner.netns.path);
 }
 
-static void in_namespace(struct packet_wanted *w, const struct host *h)
+static void set_namespace(struct packet_wanted *w, const struct host *h)
 {
 	const char *name = host_netns_name(h, w->port.nsid);
 
@@ -118,32 +117,33 @@ static void in_namespace(struct packet_wanted *w, const struct host *h)
 	}
 }
 
-/* A port whose netdev is not visible is watched only if we attached it, and not while it is
- * attaching or returning. */
+/* Adds a port. If its netdev is not visible, it is watched only if we attached it. A port that is
+ * attaching or returning is not watched. */
 static void packet_add_port(struct build *b, const struct rdma_dev *dev,
 			    const struct rdma_port *port)
 {
-	bool seen = port->netdev_ifindex && port->netdev_nsid != NSID_ELSEWHERE;
-	size_t at = seen && port->netdev_nsid == NSID_HOST ? b->pods.n : packet_pod_of(b, dev);
+	bool is_visible = port->netdev_ifindex && port->netdev_nsid != NSID_ELSEWHERE;
+	size_t at = is_visible && port->netdev_nsid == NSID_HOST ? b->pods.n
+								 : packet_pod_of(b, dev);
 	const struct attach_record *pod = at < b->pods.n ? b->pods.items[at].record : NULL;
 	struct packet_wanted *w;
 
-	if ((!seen && !pod) || (pod && pod->state != ATTACH_IN_POD))
+	if ((!is_visible && !pod) || (pod && pod->state != ATTACH_IN_POD))
 		return;
 	w = packet_add_wanted(b, PACKET_SOFT_ROCE);
 	if (!w)
 		return;
-	w->port.nsid = seen ? port->netdev_nsid : NSID_ELSEWHERE;
-	w->port.ifindex = seen ? port->netdev_ifindex : 0;
-	COPY(w->port.netdev, seen || !pod ? port->netdev : pod->plan.ifname);
+	w->port.nsid = is_visible ? port->netdev_nsid : NSID_ELSEWHERE;
+	w->port.ifindex = is_visible ? port->netdev_ifindex : 0;
+	COPY(w->port.netdev, is_visible || !pod ? port->netdev : pod->plan.ifname);
 	COPY(w->port.device, dev->name);
 	COPY(w->port.function, dev->function);
 	w->port.device_port = port->num;
 	if (w->port.nsid != NSID_HOST)
-		in_namespace(w, b->host);
+		set_namespace(w, b->host);
 	if (!pod)
 		return;
-	in_pod(w, pod);
+	set_pod(w, pod);
 	b->planned[at] = true;
 }
 
@@ -161,8 +161,7 @@ static void packet_add_devices(struct build *b)
 			packet_add_port(b, &b->host->rdma[i], &b->host->rdma[i].ports[k]);
 }
 
-/* Adds devices that we attached to pods and that the inventory cannot see there, from their
- * attachment records. */
+/* Adds devices in pods that are not visible to the inventory, from their attachment records. */
 static void add_pods(struct build *b)
 {
 	for (size_t i = 0; i < b->pods.n; i++) {
@@ -181,7 +180,7 @@ static void add_pods(struct build *b)
 		COPY(w->port.device, r->rdma);
 		COPY(w->port.function, r->function);
 		w->port.device_port = r->rdma[0] ? 1 : 0;
-		in_pod(w, r);
+		set_pod(w, r);
 	}
 }
 
@@ -214,7 +213,8 @@ bool packet_wanted_same(const struct packet_wanted *a, const struct packet_wante
 	       strcmp(a->netns.path, b->netns.path) == 0;
 }
 
-/* If several sources have an interface, the configuration has precedence. */
+/* Returns the rank of a source, lowest first: if several sources list an interface, the
+ * configuration has precedence. */
 static int precedence(enum packet_role role)
 {
 	static const int rank[] = {

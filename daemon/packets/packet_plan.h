@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* packet_plan.h - which interfaces the packet programs watch, from the inventory, our attachments
- * and the configuration. Pure.
+/* packet_plan.h - decides which interfaces the packet programs watch, from the inventory, our
+ * attachments and the configuration. Pure.
  *
- * Watched are: the netdevs of soft-RoCE devices, in our namespace, in namespaces that the inventory
- * knows, and in pods that we attached one to; and configured interfaces in our own namespace. Other
- * devices attached to pods are watched only if configured, because hardly any packet of hardware
- * RoCE passes through the kernel, and each port costs memory on every CPU. */
+ * The watched interfaces are configured interfaces in our own namespace, and the netdevs of
+ * soft-RoCE devices in our namespace, in other namespaces of the inventory, and in pods to which we
+ * attached one. Other devices in pods are watched only if configured, because few packets of
+ * hardware RoCE pass through the kernel, and each port costs memory on every CPU. */
 #pragma once
 
 #include "attach_status.h"
@@ -27,13 +27,13 @@ struct packet_plan {
 	size_t n;
 };
 
-/* Replaces *plan. A configured netdev that does not exist is an item without an index. -ENOMEM
- * leaves *plan unchanged. */
+/* Builds the plan, and replaces *plan. A configured netdev that does not exist is an item without
+ * an index. -ENOMEM leaves *plan unchanged. */
 int packet_plan_build(struct packet_plan *, const struct host *, struct attach_list,
 		      const struct options *);
 void packet_plan_done(struct packet_plan *);
 
-/* Orders by namespace, then interface. 0: the same interface, as far as known. */
+/* Compares by namespace, then interface. 0: the same interface, as far as known. */
 int packet_wanted_cmp(const struct packet_wanted *, const struct packet_wanted *);
-/* The same interface, to be watched in the same way. */
+/* True if it is the same interface, to be watched in the same way. */
 bool packet_wanted_same(const struct packet_wanted *, const struct packet_wanted *);

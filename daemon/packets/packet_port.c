@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* packet_port.c - the packet program of one interface: load, attach, read.
+/* packet_port.c - see packet_port.h.
  *
- * Happy path: open the object, size its maps, load -> in the interface's namespace: a link per
+ * Success: open the object, size its maps, load -> in the interface's namespace: a link per
  * direction (tcx; BPF_LINK_CREATE) or a clsact filter per direction, or one XDP link -> keep the
- * descriptors, free the object, which takes more memory than they do. Can fail by: no permission, a
- * kernel without the helpers, an interface that was removed or whose XDP is in use. */
+ * descriptors, and free the object, which needs more memory. Failures: no permission, a kernel
+ * without the helpers, an interface that was removed or whose XDP is in use. */
 #include "packet_port.h"
 
 #include <bpf/bpf.h>
@@ -31,7 +31,8 @@
 #define TCX_INGRESS 46
 #define TCX_EGRESS  47
 #define TCX_BEFORE                                                                                 \
-	(1u << 3) /* BPF_F_BEFORE: before all other programs, so that we see what they drop */
+	(1u << 3) /* BPF_F_BEFORE: before all other programs, so that packets that they drop are   \
+		   * counted */
 
 #define COPY_TRIES 8
 
@@ -54,7 +55,7 @@ struct attaching {
 
 /* --- attach, inside the namespace ----------------------------------------------------------- */
 
-/* The decoder expects MAC addresses first, so only Ethernet is supported. */
+/* Checks that the interface is Ethernet, because the decoder expects MAC addresses first. */
 static int check_interface(int ifindex, struct err *e)
 {
 	AUTO_FD fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -72,8 +73,9 @@ static struct bpf_program *packet_port_program_of(const struct bpf_object *objec
 	return bpf_object__find_program_by_name(object, name);
 }
 
-/* Each program exists in two variants, because flows cost time even if they are not counted. */
-static const struct bpf_program *our_program(const struct attaching *a, const char *name)
+/* Returns the program in one of its two variants, because the code for flows costs time even if
+ * they are not counted. */
+static const struct bpf_program *variant_of(const struct attaching *a, const char *name)
 {
 	char with_flows[32];
 
@@ -92,7 +94,7 @@ static int link_create(const struct bpf_program *program, int ifindex, int type,
 
 static int attach_xdp(struct attaching *a)
 {
-	const struct bpf_program *program = our_program(a, "roce_xdp");
+	const struct bpf_program *program = variant_of(a, "roce_xdp");
 	int fd = link_create(program, a->spec->ifindex, BPF_XDP, XDP_FLAGS_DRV_MODE);
 
 	if (fd == -EEXIST || fd == -EBUSY)
@@ -111,13 +113,13 @@ static int attach_tcx(struct attaching *a)
 	int *fd = a->port->link_fd;
 
 	a->port->program[ROCE_RECEIVED] = own_program_add(
-		bpf_program__fd(our_program(a, "roce_received")));
-	a->port->program[ROCE_SENT] = own_program_add(bpf_program__fd(our_program(a, "roce_sent")));
-	fd[ROCE_RECEIVED] = link_create(our_program(a, "roce_received"), a->spec->ifindex,
+		bpf_program__fd(variant_of(a, "roce_received")));
+	a->port->program[ROCE_SENT] = own_program_add(bpf_program__fd(variant_of(a, "roce_sent")));
+	fd[ROCE_RECEIVED] = link_create(variant_of(a, "roce_received"), a->spec->ifindex,
 					TCX_INGRESS, TCX_BEFORE);
 	if (fd[ROCE_RECEIVED] < 0)
 		return fd[ROCE_RECEIVED];
-	fd[ROCE_SENT] = link_create(our_program(a, "roce_sent"), a->spec->ifindex, TCX_EGRESS,
+	fd[ROCE_SENT] = link_create(variant_of(a, "roce_sent"), a->spec->ifindex, TCX_EGRESS,
 				    TCX_BEFORE);
 	if (fd[ROCE_SENT] < 0)
 		return fd[ROCE_SENT];
@@ -125,7 +127,7 @@ static int attach_tcx(struct attaching *a)
 	return 0;
 }
 
-/* Kernels before 6.6 reject the attach type with -EINVAL; falls back to clsact. */
+/* Attaches with tcx. Kernels before 6.6 reject that attach type with -EINVAL; then uses clsact. */
 static int attach_tc(struct attaching *a)
 {
 	int r = a->spec->clsact ? -EINVAL : attach_tcx(a);
@@ -133,8 +135,8 @@ static int attach_tc(struct attaching *a)
 	if (r != -EINVAL)
 		return r < 0 ? err_set(a->err, r, "tcx: %s", strerror(-r)) : 0;
 	r = packet_clsact_attach(&a->port->clsact, a->spec->netns_fd, a->spec->ifindex,
-				 bpf_program__fd(our_program(a, "roce_received")),
-				 bpf_program__fd(our_program(a, "roce_sent")), a->err);
+				 bpf_program__fd(variant_of(a, "roce_received")),
+				 bpf_program__fd(variant_of(a, "roce_sent")), a->err);
 	if (r == 0)
 		a->hook = PACKET_HOOK_CLSACT;
 	return r;
@@ -201,7 +203,8 @@ static int size_maps(const struct bpf_object *object, uint32_t flows)
 	return r < 0 ? r : size_map(object, "pending", flows);
 }
 
-/* Loads only the programs that will be attached: the verifier takes most of the time. */
+/* Selects only the programs that will be attached, because the verifier needs most of the time of a
+ * load. */
 static void choose_programs(const struct bpf_object *object, const struct packet_port_spec *spec)
 {
 	struct bpf_program *program;
@@ -240,7 +243,7 @@ static int load(struct bpf_object **ret, const struct packet_port_spec *spec, st
 	return 0;
 }
 
-/* Bytes that the kernel accounts to it (fdinfo), 0 = not reported. */
+/* Returns the number of bytes that the kernel accounts to the map (fdinfo), 0 = not reported. */
 static uint64_t map_memory(const struct bpf_map *map)
 {
 	unsigned long long bytes = 0;
@@ -364,7 +367,7 @@ static void add_counts(struct roce_counts *sum, const struct roce_counts *one)
 		to[i] += from[i];
 }
 
-/* One key at a time: batch lookups of per-CPU arrays need Linux 5.13. */
+/* Reads one key at a time, because batch lookups of per-CPU arrays need Linux 5.13. */
 int packet_port_read(const struct packet_port_fd *p, struct roce_counts ret[N_ROCE_DIRECTIONS])
 {
 	struct roce_counts sums[N_ROCE_DIRECTIONS] = {0};
@@ -394,8 +397,8 @@ static void copy_words(uint64_t *to, const uint64_t *from)
 		to[i] = __atomic_load_n(&from[i], __ATOMIC_ACQUIRE);
 }
 
-/* Copies a set, and again if a flow was added meanwhile. A set that changes all the time is
- * skipped; the next reading includes it. */
+/* Copies a set, and repeats that if a flow was added in the meantime. False: the set changed each
+ * time; it is skipped until the next reading. */
 static bool copy_set(const struct roce_flow_set *from, struct roce_flow_set *to)
 {
 	for (int i = 0; i < COPY_TRIES; i++) {
@@ -428,7 +431,7 @@ static int walk(const struct roce_flow_set *sets, uint32_t n, packet_flow_fn *fn
 	return 0;
 }
 
-/* Maps the table only for this call, so that it does not count as our memory. */
+/* The table is mapped only for this call, so that it is not accounted as our memory. */
 int packet_port_flows(const struct packet_port_fd *p, packet_flow_fn *fn, void *arg)
 {
 	size_t size = p->n_sets * sizeof(struct roce_flow_set);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* packet_ports.c - one worker job at a time: first it detaches unused programs, then it attaches
- * one port.
+/* packet_ports.c - runs one worker job at a time, which detaches unused programs or attaches one
+ * port.
  *
- * Happy path: follow -> a job for each new port -> [worker: open its namespace, attach] -> listed
- * as watched. Can fail by: failures of attaching (logged once, retried each minute), the budget
- * (retried once there is room), a plan that changes meanwhile (the attached program is detached
- * again). A view holds references to what is attached, so closing waits for views. */
+ * Success: follow -> a job for each new port -> [worker: open its namespace, attach] -> listed as
+ * watched. Failures: attaching fails (logged once, retried each minute); the budget is exceeded
+ * (retried once there is room); the plan changes in the meantime (the attached program is detached
+ * again). A view holds references to attached programs, so closing waits for views. */
 #include "packet_ports.h"
 
 #include <stdlib.h>
@@ -16,11 +16,12 @@
 #include "log.h"
 #include "packet_job.h"
 #include "packet_view.h"
+#include "search.h"
 #include "timer.h"
 
 struct watched {
 	struct packet_wanted want;
-	struct attached *attached; /* NULL = not, or not yet */
+	struct attached *attached; /* NULL: it is not, or not yet */
 	uint64_t retry_ms;	   /* loop time of the next try, 0 = not tried yet */
 	uint64_t needs;		   /* minimum of bytes that it needs, 0 = not known */
 };
@@ -36,7 +37,7 @@ struct packet_ports {
 	struct watched *items;
 	struct packet_port *list; /* each item, for display */
 	size_t n;
-	struct attached *dead; /* to be detached by the next job */
+	struct attached *unused; /* to be detached by the next job */
 	/* Measured memory in bytes of the last port with `measured_flows` flows. */
 	uint32_t measured_flows;
 	uint64_t measured;
@@ -45,7 +46,7 @@ struct packet_ports {
 	/* Owned by the worker while it runs. */
 	bool attaching;
 	struct attached *detaching;
-	struct attached *place; /* memory for the result, allocated before the job */
+	struct attached *reserved; /* memory for the result, allocated before the job */
 	struct packet_job job;
 };
 
@@ -55,16 +56,16 @@ static void packet_ports_free(void *arg)
 {
 	struct packet_ports *p = arg;
 
-	free(p->place);
+	free(p->reserved);
 	free(p);
 }
 
-static void packet_give_up(struct packet_ports *p, struct attached *a)
+static void packet_release(struct packet_ports *p, struct attached *a)
 {
 	if (!a || --a->refs)
 		return;
-	a->next = p->dead;
-	p->dead = a;
+	a->next = p->unused;
+	p->unused = a;
 }
 
 size_t packet_ports_list(const struct packet_ports *p, const struct packet_port **ret)
@@ -77,8 +78,8 @@ size_t packet_ports_list(const struct packet_ports *p, const struct packet_port 
 
 /* --- result of an attach ---------------------------------------------------------------------- */
 
-/* When a pod ends, its interface, namespace and namespace name are removed before the inventory
- * notices. Such a failure is expected. */
+/* True if the failure is expected, because the pod has ended: its interface, namespace and
+ * namespace name are removed before the inventory changes. */
 static bool ended_with_its_pod(const struct packet_port *port)
 {
 	return port->nsid != NSID_HOST &&
@@ -96,7 +97,7 @@ static void packet_log_failed(const struct packet_port *port, const char *in, co
 			 port->error == -ENOSPC ? "when memory is free" : "each minute");
 }
 
-static void log_outcome(const struct packet_port *port, int error_before, const struct err *e)
+static void log_result(const struct packet_port *port, int error_before, const struct err *e)
 {
 	const char *in = port->netns[0] ? " in " : "";
 
@@ -126,10 +127,10 @@ static struct watched *packet_find_watched(struct watched *items, size_t n,
 	return w && packet_wanted_same(&w->want, want) ? w : NULL;
 }
 
-/* Gives the program to its item; if that was removed meanwhile, detaches it. */
-static void take_attached(struct packet_ports *p, struct watched *w)
+/* Stores the program in its item, or releases it if the item was removed in the meantime. */
+static void store_attached(struct packet_ports *p, struct watched *w)
 {
-	struct attached *a = take_ptr(p->place);
+	struct attached *a = take_ptr(p->reserved);
 
 	*a = (struct attached){.fd = p->job.fd, .memory = p->job.memory, .refs = 1};
 	p->job.fd = NULL;
@@ -137,7 +138,7 @@ static void take_attached(struct packet_ports *p, struct watched *w)
 	if (w)
 		w->attached = a;
 	else
-		packet_give_up(p, a);
+		packet_release(p, a);
 }
 
 static void keep_measured(struct packet_ports *p)
@@ -148,7 +149,7 @@ static void keep_measured(struct packet_ports *p)
 	p->measured_flows = p->job.want.port.flows;
 }
 
-static void show_outcome(struct packet_ports *p, struct watched *w)
+static void publish_result(struct packet_ports *p, struct watched *w)
 {
 	const struct packet_job *j = &p->job;
 	struct packet_port *port = &p->list[w - p->items];
@@ -160,7 +161,7 @@ static void show_outcome(struct packet_ports *p, struct watched *w)
 	port->flows = j->flows;
 	w->retry_ms = uv_now(p->loop) + p->opts.retry_ms;
 	w->needs = j->needs;
-	log_outcome(port, before, &j->err);
+	log_result(port, before, &j->err);
 }
 
 static void packet_attach_ended(struct packet_ports *p)
@@ -169,9 +170,9 @@ static void packet_attach_ended(struct packet_ports *p)
 
 	keep_measured(p);
 	if (p->job.result == 0)
-		take_attached(p, w);
+		store_attached(p, w);
 	if (w)
-		show_outcome(p, w);
+		publish_result(p, w);
 }
 
 /* --- jobs ------------------------------------------------------------------------------------- */
@@ -215,7 +216,7 @@ static uint64_t memory_left(const struct packet_ports *p)
 	return p->opts.memory_budget > p->used ? p->opts.memory_budget - p->used : 0;
 }
 
-/* A port that did not fit is not retried until there is room for it. */
+/* True if the port exceeded the budget: it is not retried until there is room for it. */
 static bool waits_for_room(const struct packet_ports *p, const struct watched *w)
 {
 	return p->list[w - p->items].error == -ENOSPC && w->needs;
@@ -232,13 +233,10 @@ static bool packet_is_due(const struct packet_ports *p, const struct watched *w)
 	return w->retry_ms <= uv_now(p->loop);
 }
 
-/* The next port to attach; NULL: none now. */
+/* Returns the next port to attach; NULL: none now. */
 static struct watched *packet_next_due(struct packet_ports *p)
 {
-	for (size_t i = 0; i < p->n; i++)
-		if (packet_is_due(p, &p->items[i]))
-			return &p->items[i];
-	return NULL;
+	return find_first(p->items, p->n, i, packet_is_due(p, &p->items[i]));
 }
 
 static void packet_on_timer(void *arg)
@@ -258,12 +256,12 @@ static void wait_for_next(struct packet_ports *p)
 	timer_at(&p->timer, next > soon ? next : soon);
 }
 
-/* False: out of memory, retried later. */
+/* Prepares the job. False: out of memory, retried later. */
 static bool begin_attach(struct packet_ports *p, struct watched *w)
 {
-	if (!p->place)
-		p->place = calloc(1, sizeof(*p->place));
-	if (!p->place) {
+	if (!p->reserved)
+		p->reserved = calloc(1, sizeof(*p->reserved));
+	if (!p->reserved) {
 		w->retry_ms = uv_now(p->loop) + p->opts.retry_ms;
 		return false;
 	}
@@ -274,17 +272,18 @@ static bool begin_attach(struct packet_ports *p, struct watched *w)
 	return true;
 }
 
-/* Detaches first, in a job of its own, because that frees memory of the budget. */
+/* Starts the next job. Detaches first, in a separate job, because that frees memory of the budget.
+ */
 static void begin_next(struct packet_ports *p)
 {
 	struct watched *w = NULL;
 
 	if (p->work.running)
 		return;
-	if (!p->dead && !p->closing)
+	if (!p->unused && !p->closing)
 		w = packet_next_due(p);
 	p->attaching = w && begin_attach(p, w);
-	p->detaching = take_ptr(p->dead);
+	p->detaching = take_ptr(p->unused);
 	if (p->attaching || p->detaching) {
 		job_begin(&p->work, p->loop, "attaching packet programs", run_port_job,
 			  packet_on_worked, p);
@@ -298,28 +297,28 @@ static void begin_next(struct packet_ports *p)
 
 /* --- the plan --------------------------------------------------------------------------------- */
 
-/* A port that is also in the new plan keeps its state. */
+/* Copies the state of a port that is also in the new plan. */
 static void carry_over(struct packet_ports *p, struct watched *w, struct packet_port *port)
 {
 	struct watched *old = packet_find_watched(p->items, p->n, &w->want);
-	const struct packet_port *was = old ? &p->list[old - p->items] : NULL;
+	const struct packet_port *before = old ? &p->list[old - p->items] : NULL;
 
 	if (!old)
 		return;
 	w->attached = take_ptr(old->attached);
 	w->retry_ms = old->retry_ms;
 	w->needs = old->needs;
-	port->hook = was->hook;
-	port->error = was->error;
-	port->memory = was->memory;
-	port->flows = w->retry_ms ? was->flows : port->flows;
+	port->hook = before->hook;
+	port->error = before->error;
+	port->memory = before->memory;
+	port->flows = w->retry_ms ? before->flows : port->flows;
 }
 
 static void replace_items(struct packet_ports *p, struct watched *items, struct packet_port *list,
 			  size_t n)
 {
 	for (size_t i = 0; i < p->n; i++)
-		packet_give_up(p, p->items[i].attached);
+		packet_release(p, p->items[i].attached);
 	free(p->items);
 	free(p->list);
 	p->items = items;
@@ -372,13 +371,13 @@ void packet_view_put(struct packet_view *v)
 	if (!v)
 		return;
 	for (size_t i = 0; i < v->n; i++)
-		packet_give_up(p, v->attached[i]);
+		packet_release(p, v->attached[i]);
 	p->views--;
 	packet_view_free(v);
 	begin_next(p);
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- open and close --------------------------------------------------------------------------- */
 
 int packet_ports_open(struct packet_ports **ret, struct uv_loop_s *loop, const struct hw *hw,
 		      const struct packet_ports_opts *opts, struct err *e)

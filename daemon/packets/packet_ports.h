@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* packet_ports.h - the watched interfaces: follows the plan, attaching and detaching on workers,
- * and lets the sampler read them.
+/* packet_ports.h - attaches and detaches packet programs on workers according to the plan, and
+ * provides views of them to the sampler.
  *
  * A port that cannot be watched is logged once with its reason, and retried when its interface
  * changes and every minute. The maps of all ports together stay within a budget: a port whose flow
- * table does not fit is watched without it, and if nothing fits it is not watched. */
+ * table would exceed it is watched without one, and a port whose other maps would exceed it is not
+ * watched.
+ */
 #pragma once
 
 #include "err.h"
@@ -23,22 +25,23 @@ struct packet_ports_opts {
 	uint32_t retry_ms;
 };
 
-/* hw must outlive it. */
+/* Starts without a plan. hw must outlive the result. */
 int packet_ports_open(struct packet_ports **ret, struct uv_loop_s *, const struct hw *,
 		      const struct packet_ports_opts *, struct err *);
-/* Follows this plan; copies it. If out of memory, the previous plan stays. */
+/* Follows this plan, and copies it. If out of memory, keeps the previous plan. */
 void packet_ports_follow(struct packet_ports *, const struct packet_plan *);
-/* Every planned port, watched or not, in the plan's order; borrowed until the next change. NULL is
- * fine (none). */
+/* Returns every planned port, watched or not, in the plan's order; borrowed until the next change.
+ * p may be NULL (no ports). */
 size_t packet_ports_list(const struct packet_ports *, const struct packet_port **ret);
-/* NULL is fine. Detaches everything; freed when the loop has no handles left and all views were put
- * back. */
+/* Detaches all programs; the object is freed when the loop has no handles left and all views were
+ * released. May be NULL. */
 void packet_ports_close(struct packet_ports *);
 
-/* A view of the watched ports, for one sample on another thread; its ports stay attached until it
- * is put back. NULL: no memory, or no ports (which may be NULL, too). Loop's thread only. */
+/* Returns a view of the watched ports, for one sample on another thread; its ports stay attached
+ * until it is released. NULL: out of memory, or there are no ports (p may be NULL). Loop's thread
+ * only. */
 struct packet_view *packet_ports_view(struct packet_ports *);
-void packet_view_put(struct packet_view *); /* loop's thread; NULL is fine */
-/* Any thread; replaces *ret. flows: also read the flow tables. A port that cannot be read has an
- * error in the sample. -ENOMEM leaves *ret empty. */
+void packet_view_put(struct packet_view *); /* releases the view; loop's thread only; may be NULL */
+/* Reads the counters of the view on any thread, and replaces *ret. flows: also reads the flow
+ * tables. A port that cannot be read has an error in the sample. -ENOMEM leaves *ret empty. */
 int packet_view_read(const struct packet_view *, bool flows, struct packet_sample *ret);

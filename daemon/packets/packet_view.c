@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* packet_view.c - reads the counters of everything that is watched. */
+/* packet_view.c - creates views, and reads the counters of their ports. */
 #include "packet_view.h"
 
 #include <stdlib.h>
@@ -59,7 +59,8 @@ static int on_flow(const struct roce_flow_key *key, const struct roce_flow *flow
 	return 0;
 }
 
-/* Only -ENOMEM fails: a table that cannot be read counts as empty. */
+/* Reads the flow tables. -ENOMEM is the only error: a table that cannot be read is treated as
+ * empty. */
 static int packet_view_read_flows(const struct packet_view *v, struct packet_sample *s)
 {
 	int r = 0;

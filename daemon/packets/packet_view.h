@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* packet_view.h - shared by packet_ports.c and the reading of views; private to them. */
+/* packet_view.h - views of the watched ports. Private to packet_ports.c and packet_view.c. */
 #pragma once
 
 #include "packet_port.h"
@@ -22,7 +22,7 @@ struct packet_view {
 	size_t n;
 };
 
-/* Copies the ports; the caller fills in `attached`. NULL: out of memory. */
+/* Creates a view with a copy of the ports; the caller fills in `attached`. NULL: out of memory. */
 struct packet_view *packet_view_new(struct packet_ports *owner, const struct packet_port *,
 				    size_t n);
 void packet_view_free(struct packet_view *);

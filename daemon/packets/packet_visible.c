@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* packet_visible.c - consecutive windows, each with its own verdict. */
+/* packet_visible.c - compares the counters of NIC and packet program in consecutive windows; each
+ * window can change the verdict. */
 #include "packet_visible.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "search.h"
 
 /* --- one interface ---------------------------------------------------------------------------- */
 
@@ -34,28 +36,29 @@ static void set_visible(struct visible_watch *w, bool visible)
 void visible_judge(struct visible_watch *w, uint64_t now_ms, bool nic_known, uint64_t nic,
 		   uint64_t seen)
 {
-	uint64_t moved, passed;
+	uint64_t nic_packets, seen_packets;
 
 	if (!w->begun && seen)
-		w->verdict = PACKET_VISIBLE_YES; /* seen since the program was attached */
+		w->verdict =
+			PACKET_VISIBLE_YES; /* packets were seen since the program was attached */
 	if (!w->begun || seen < w->seen || nic_known != w->nic_known || nic < w->nic) {
 		begin_watch(w, now_ms, nic_known, nic, seen);
 		return;
 	}
-	moved = nic - w->nic;
-	passed = seen - w->seen;
-	if (w->verdict == PACKET_VISIBLE_UNKNOWN && passed)
+	nic_packets = nic - w->nic;
+	seen_packets = seen - w->seen;
+	if (w->verdict == PACKET_VISIBLE_UNKNOWN && seen_packets)
 		w->verdict = PACKET_VISIBLE_YES;
 	if (now_ms - w->begin_ms < VISIBLE_WINDOW_MS)
 		return;
-	if (moved >= VISIBLE_PACKETS)
-		set_visible(w, passed >= moved / VISIBLE_ONE_OF);
-	else if (passed >= VISIBLE_PACKETS || (passed && !nic_known))
+	if (nic_packets >= VISIBLE_PACKETS)
+		set_visible(w, seen_packets >= nic_packets / VISIBLE_ONE_OF);
+	else if (seen_packets >= VISIBLE_PACKETS || (seen_packets && !nic_known))
 		set_visible(w, true);
 	begin_watch(w, now_ms, nic_known, nic, seen);
 }
 
-/* --- all of them ------------------------------------------------------------------------------ */
+/* --- all interfaces --------------------------------------------------------------------------- */
 
 void visible_table_done(struct visible_table *t)
 {
@@ -69,7 +72,7 @@ static bool visible_is_of(const struct visible_item *item, const struct packet_p
 	       strcmp(item->netns, p->netns) == 0;
 }
 
-/* The ports rarely change, so the item is mostly found at its previous index. */
+/* Finds the item of a port. The ports rarely change, so it is usually at its previous index. */
 static const struct visible_item *find_visible(const struct visible_table *t,
 					       const struct packet_port *p, size_t i)
 {
@@ -86,8 +89,8 @@ static bool visible_is_watched(const struct packet_port *p)
 	return p->hook != PACKET_HOOK_NONE && p->error == 0;
 }
 
-/* Rebuilds the items in the order of the sample's ports; a port that is not watched starts
- * again. */
+/* Rebuilds the items in the order of the sample's ports; the measurement of a port that is not
+ * watched is reset. */
 static int follow(struct visible_table *t, const struct packet_sample *s)
 {
 	struct visible_item *items = calloc(s->n_ports + 1, sizeof(*items));
@@ -109,7 +112,7 @@ static int follow(struct visible_table *t, const struct packet_sample *s)
 	return 0;
 }
 
-/* Do the NIC's counters apply to this interface? */
+/* True if the NIC's counters apply to this interface. */
 static bool has_nic(const struct packet_port *p)
 {
 	return p->device_port && p->role != PACKET_MIRROR && visible_is_watched(p);
@@ -117,10 +120,7 @@ static bool has_nic(const struct packet_port *p)
 
 static bool any_has_nic(const struct packet_sample *s)
 {
-	for (size_t i = 0; i < s->n_ports; i++)
-		if (has_nic(&s->ports[i]))
-			return true;
-	return false;
+	return any_of(s->n_ports, i, has_nic(&s->ports[i]));
 }
 
 struct nic_count {
@@ -142,7 +142,7 @@ static void add_reading(struct nic_count *counts, const struct packet_sample *s,
 	}
 }
 
-/* The readings are grouped by family. */
+/* Adds the NIC's packets. The readings are grouped by family. */
 static void add_readings(struct nic_count *counts, const struct packet_sample *s,
 			 const struct sample *nic)
 {
@@ -163,7 +163,8 @@ static void add_readings(struct nic_count *counts, const struct packet_sample *s
 	}
 }
 
-/* All RoCE packets that the program saw, including incomplete and malformed ones. */
+/* Returns the number of RoCE packets that the program has counted, including incomplete and
+ * malformed ones. */
 static uint64_t seen(const struct roce_counts counts[N_ROCE_DIRECTIONS])
 {
 	const struct roce_counts *in = &counts[ROCE_RECEIVED], *out = &counts[ROCE_SENT];

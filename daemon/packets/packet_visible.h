@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* packet_visible.h - do an interface's RoCE packets pass through the kernel? Measured: no if the
- * NIC's counters move while the packet program sees nothing, yes if it sees packets. Pure. */
+/* packet_visible.h - measures whether an interface's RoCE packets pass through the kernel: no if
+ * the NIC's counters increase and the packet program counts nothing; yes if it counts packets.
+ * Pure. */
 #pragma once
 
 #include "packet_sample.h"
@@ -12,8 +13,8 @@
 #define VISIBLE_PACKETS		100
 /* Consecutive windows needed to revoke the verdict that packets are visible. */
 #define VISIBLE_WINDOWS_AGAINST 3
-/* At least one in this many packets must be seen. A stray packet, for a removed queue pair or by
- * another protocol on the port, does not show that the others are visible. */
+/* At least one in this many packets must be counted. A single packet, for a removed queue pair or
+ * of another protocol on the port, does not mean that the others are visible. */
 #define VISIBLE_ONE_OF		100
 
 /* One interface's measurement. Zero-initialised: unknown. */
@@ -24,8 +25,8 @@ struct visible_watch {
 	unsigned against;
 };
 
-/* Takes the totals counted so far; nic: packets by the NIC, if nic_known. A counter that decreased
- * restarts the window. */
+/* Updates the verdict with the current totals; nic: packets by the NIC, if nic_known. A counter
+ * that decreased restarts the window. */
 void visible_judge(struct visible_watch *, uint64_t now_ms, bool nic_known, uint64_t nic,
 		   uint64_t seen);
 
@@ -40,8 +41,8 @@ struct visible_table {
 };
 
 /* Fills in `visible` of the sample's ports, from the packets of their RDMA devices in `nic`. The
- * packets at a mirror port are of other hosts, so no NIC counters apply. -ENOMEM: nothing is filled
- * in. */
+ * packets at a mirror port belong to other hosts, so no NIC counters apply. -ENOMEM: nothing is
+ * filled in. */
 int visible_update(struct visible_table *, struct packet_sample *, const struct sample *nic,
 		   uint64_t now_ms);
 void visible_table_done(struct visible_table *);

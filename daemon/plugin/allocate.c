@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* allocate.c - Allocate and GetPreferredAllocation, answered from the last decision.
  *
- * Answers are immediate, with one exception: the kubelet allocates an ID that a container held in
- * its last list. Either that container has ended, or something is wrong; a new list of the kubelet
- * decides. We wait for it if the kubelet serves its API, but at most WAIT_MS, because the kubelet
- * starts no other pod meanwhile. */
+ * Answers are immediate, with one exception: the kubelet allocates an ID that a container has in
+ * its last list. Either that container has ended, or there is an error; a new list of the kubelet
+ * shows which. We wait for that list if the kubelet serves its API, but at most WAIT_MS, because
+ * the kubelet starts no other pod meanwhile. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ struct pending_allocate {
 	struct resource *resource;
 	struct plugin_answer *answer;
 	uint64_t since_ms;
-	struct id_list *containers; /* owned, with every ID */
+	struct id_list *containers; /* owned, including the IDs */
 	size_t n;
 };
 
@@ -49,7 +49,7 @@ static int check_free(const struct resource *s, const char *id, struct err *e)
 	d = pod_list_find(holders_held(s->owner->holders), s->name, id, NULL);
 	if (d && d->stale)
 		return 0;
-	return err_set(e, -EBUSY, "%s of %s is held by container %s of pod %s/%s", id, s->name,
+	return err_set(e, -EBUSY, "%s of %s is in use by container %s of pod %s/%s", id, s->name,
 		       d ? d->container : "?", d ? d->namespace : "?", d ? d->pod : "?");
 }
 
@@ -65,8 +65,8 @@ static int check_once(const struct id_list *containers, size_t container, size_t
 	return 0;
 }
 
-/* A device that is returning from another pod may be granted if we attach it: PreStartContainer
- * waits until it is clean. */
+/* Returns the reasons that do not prevent a grant. A device that is returning from another pod may
+ * be granted if we attach it: PreStartContainer waits until it is clean. */
 static unsigned not_before_grant(const struct resource *s)
 {
 	return resource_is_attached(s) ? HEALTH_BIT(HEALTH_NOT_CLEAN) | HEALTH_BIT(HEALTH_LEAVING)
@@ -89,8 +89,8 @@ static int grant_one(const struct resource *s, const struct allocation_input *in
 	return r == 0 ? allocation_grant(ret, in, containers[i], e) : r;
 }
 
-/* Reserves all IDs. If out of memory, some are left out; the next list of the kubelet corrects
- * that. */
+/* Reserves all IDs. If out of memory, some are missing; the next list of the kubelet corrects that.
+ */
 static void allocate_reserve(struct resource *s, const struct id_list *containers, size_t n)
 {
 	struct resources *r = s->owner;
@@ -99,18 +99,19 @@ static void allocate_reserve(struct resource *s, const struct id_list *container
 		for (size_t k = 0; k < containers[i].n; k++)
 			holders_reserve(r->holders, s->name, containers[i].ids[k]);
 	s->allocations += n;
-	holders_ask(r->holders);
+	holders_request(r->holders);
 	resources_notify_engine(r);
 }
 
-static void allocate_refuse(struct resource *s, struct plugin_answer *answer, const struct err *e)
+static void allocate_reject(struct resource *s, struct plugin_answer *answer, const struct err *e)
 {
 	log_warn("resources", 0, "allocation refused: %s", e->msg);
 	s->refusals++;
 	plugin_answer_error(answer, e);
 }
 
-/* sure: the allocations are from a list of the kubelet that was requested after this Allocate. */
+/* Answers an Allocate. sure: the allocations are from a list of the kubelet that was requested
+ * after this Allocate. */
 static void answer_allocate(struct resource *s, struct plugin_answer *answer,
 			    const struct id_list *containers, size_t n, bool sure)
 {
@@ -124,12 +125,12 @@ static void answer_allocate(struct resource *s, struct plugin_answer *answer,
 	if (r == 0)
 		r = files_ensure_cdi(s, &in, &e);
 	if (r < 0) {
-		allocate_refuse(s, answer, &e);
+		allocate_reject(s, answer, &e);
 	} else {
 		allocate_reserve(s, containers, n);
 		for (size_t i = 0; i < n; i++) {
 			files_write_info(s->owner, &in, containers[i]);
-			status_give(s->owner, in.view->pool, containers[i], &grants[i]);
+			status_grant(s->owner, in.view->pool, containers[i], &grants[i]);
 		}
 		plugin_answer_allocate(answer, grants, n);
 	}
@@ -173,14 +174,15 @@ static struct pending_allocate *allocate_new(struct resource *s, struct plugin_a
 	return NULL;
 }
 
-/* A kubelet without this API only has its checkpoint, which it writes after our answer; one that
- * has just started may not serve the API yet. */
+/* Logs that an Allocate is trusted, if that is unusual. A kubelet without this API has only its
+ * checkpoint, which it writes after our answer. A kubelet that has just started may not serve the
+ * API yet. */
 static void log_trusted_allocate(const struct resource *s)
 {
 	if (holders_held(s->owner->holders)->source != POD_SOURCE_CHECKPOINT)
 		log_info("resources", 0,
-			 "%s: the kubelet allocates a device that its last list had for a "
-			 "container, and does not answer: trusting the Allocate",
+			 "%s: the kubelet allocates a device that is in use in its last list, "
+			 "and does not answer; trusting the Allocate",
 			 s->name);
 }
 
@@ -191,7 +193,7 @@ static void allocate_run_timer(struct resources *r)
 	for (const struct pending_allocate *w = r->allocates; w; w = w->next)
 		if (w->since_ms + WAIT_MS < at)
 			at = w->since_ms + WAIT_MS;
-	timer_at(&r->patience, at);
+	timer_at(&r->allocate_deadline, at);
 }
 
 /* Answers the requests that arrived before before_ms. */
@@ -215,12 +217,13 @@ static void allocate_answer_waiting(struct resources *r, uint64_t before_ms, boo
 	allocate_run_timer(r);
 }
 
-/* Within the same millisecond the list may be the older one, so "before" is strict. */
+/* Answers only requests that arrived before asked_ms: in the same millisecond, the list may be
+ * older than the request. */
 void allocate_continue(struct resources *r, uint64_t asked_ms)
 {
 	allocate_answer_waiting(r, asked_ms > 0 ? asked_ms : UINT64_MAX, asked_ms > 0);
 	if (r->allocates)
-		holders_ask(r->holders);
+		holders_request(r->holders);
 }
 
 void allocate_expire(void *arg)
@@ -230,9 +233,9 @@ void allocate_expire(void *arg)
 	allocate_answer_waiting(r, uv_now(r->loop) - WAIT_MS + 1, false);
 }
 
-/* Drops the requests with this answer, or to this resource; both NULL: all. */
-static void forget_questions(struct resources *r, const struct plugin_answer *answer,
-			     const struct resource *s)
+/* Drops the requests with this answer, or for this resource; both NULL: all requests. */
+static void forget_requests(struct resources *r, const struct plugin_answer *answer,
+			    const struct resource *s)
 {
 	struct pending_allocate **at = &r->allocates;
 
@@ -250,14 +253,14 @@ static void forget_questions(struct resources *r, const struct plugin_answer *an
 
 void allocate_drop(struct resources *r, const struct resource *s)
 {
-	forget_questions(r, NULL, s);
+	forget_requests(r, NULL, s);
 	prestart_drop(r, NULL, s);
 }
 
-/* Can the kubelet be asked for its current allocations? */
+/* True if the kubelet's current allocations can be requested. */
 static bool can_be_sure(const struct resource *s)
 {
-	if (holders_answer(s->owner->holders))
+	if (holders_kubelet_answers(s->owner->holders))
 		return true;
 	log_trusted_allocate(s);
 	return false;
@@ -278,20 +281,20 @@ static void on_allocate(struct plugin_answer *answer, const struct id_list *cont
 	w->next = s->owner->allocates;
 	s->owner->allocates = w;
 	allocate_run_timer(s->owner);
-	holders_ask(s->owner->holders);
+	holders_request(s->owner->holders);
 }
 
 static void on_gone(struct plugin_answer *answer, void *arg)
 {
 	struct resources *r = ((struct resource *)arg)->owner;
 
-	forget_questions(r, answer, NULL);
+	forget_requests(r, answer, NULL);
 	prestart_drop(r, answer, NULL);
 }
 
 /* --- GetPreferredAllocation ------------------------------------------------------------------- */
 
-/* In use by a container as far as we know (the kubelet may have seen it end), or still
+/* True if the ID is in use by a container according to our list (the kubelet's may be newer), or is
  * returning. */
 static bool is_busy(const char *id, void *arg)
 {
@@ -304,7 +307,7 @@ static bool is_busy(const char *id, void *arg)
 	       (a && a->record->state != ATTACH_FREE);
 }
 
-/* The answer for one container: pointers into the request. */
+/* Chooses the IDs for one container; *ret has pointers into the request. */
 static int prefer(struct resource *s, const struct allocation_input *in,
 		  const struct preference_request *request, struct id_list *ret, struct err *e)
 {
@@ -315,7 +318,7 @@ static int prefer(struct resource *s, const struct allocation_input *in,
 	ret->n = n > 0 ? (size_t)n : 0;
 	if (n == -ENOMEM)
 		return err_set(e, n, "out of memory");
-	return n < 0 ? err_set(e, n, "%zu devices cannot be chosen from what must be included",
+	return n < 0 ? err_set(e, n, "cannot choose %zu devices that include the required ones",
 			       request->size)
 		     : 0;
 }
@@ -343,6 +346,6 @@ static void on_preferred(struct plugin_answer *answer, const struct preference_r
 const struct plugin_hooks plugin_calls = {
 	.allocate = on_allocate,
 	.preferred = on_preferred,
-	.pre_start = prestart_asked,
+	.pre_start = prestart_request,
 	.gone = on_gone,
 };

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* device_files.c - see device_files.h. */
 #include "device_files.h"
 
 #include <fcntl.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "file_io.h"
 #include "log.h"
 
 #define FILE_MODE 0644
@@ -20,7 +19,7 @@ static const char temporary[] = ".rocelet-";
 static int check_name(const char *name, struct err *err)
 {
 	if (name[0] == '\0' || name[0] == '.' || strchr(name, '/'))
-		return err_set(err, -EINVAL, "\"%s\" is no name for a file", name);
+		return err_set(err, -EINVAL, "\"%s\" is not a valid file name", name);
 	return 0;
 }
 
@@ -60,7 +59,7 @@ static int device_files_make_folder(const struct device_folder *f, struct err *e
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-static bool reads(int fd, const char *text, size_t len)
+static bool file_equals(int fd, const char *text, size_t len)
 {
 	char buf[4096];
 	ssize_t n;
@@ -74,36 +73,19 @@ static bool reads(int fd, const char *text, size_t len)
 	return n == 0 && len == 0;
 }
 
-/* Is it a regular, world-readable file with exactly this content? */
-static bool device_files_is_there(const char *path, const char *text)
+/* True if it is a regular, world-readable file with exactly this content. */
+static bool device_files_is_current(const char *path, const char *text)
 {
 	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct stat st;
 
 	return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-	       (st.st_mode & 07777) == FILE_MODE && reads(fd, text, strlen(text));
-}
-
-static int write_all(int fd, const char *text)
-{
-	size_t len = strlen(text);
-	ssize_t n;
-
-	while (len > 0) {
-		n = write(fd, text, len);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -1;
-		text += n;
-		len -= (size_t)n;
-	}
-	return 0;
+	       (st.st_mode & 07777) == FILE_MODE && file_equals(fd, text, strlen(text));
 }
 
 static int replace(const char *path, const char *temp, int fd, const char *text, struct err *err)
 {
-	if (fchmod(fd, FILE_MODE) < 0 || write_all(fd, text) < 0)
+	if (fchmod(fd, FILE_MODE) < 0 || file_write_all(fd, text, strlen(text)) < 0)
 		return device_file_failed(err, "writing", temp);
 	if (rename(temp, path) < 0)
 		return device_file_failed(err, "writing", path);
@@ -124,7 +106,7 @@ static int make_temporary(char temp[PATH_MAX], const struct device_folder *f, st
 	return fd < 0 ? device_file_failed(err, "writing", temp) : fd;
 }
 
-/* Creates the folder only if the file cannot be created: usually it exists. */
+/* Creates the folder only if the file cannot be created, because the folder usually exists. */
 static int write_file(const struct device_folder *f, const char *path, const char *text,
 		      struct err *err)
 {
@@ -154,7 +136,7 @@ int device_files_write(const struct device_folder *f, const char *name, const ch
 		r = join(path, f, name, err);
 	if (r < 0)
 		return r;
-	if (device_files_is_there(path, text))
+	if (device_files_is_current(path, text))
 		return 0;
 	if (f->dry_run) {
 		log_info("files", 0, "dry run: would write %s", path);

@@ -4,8 +4,8 @@
  *
  * A reader sees the old file or the new one, never a part: a temporary file in the same folder
  * (".rocelet-XXXXXX", which readers of these folders ignore) is renamed. Files are not synced to
- * disk: they are on tmpfs, or any that differ are written again at the next start; a sync could
- * block the loop for seconds. */
+ * disk, because a sync could block the loop for seconds. They are on tmpfs, or the next start
+ * writes them again if they differ. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,19 +14,19 @@
 
 struct device_folder {
 	const char *path; /* created if missing, with its parents */
-	bool dry_run;	  /* changes nothing, logs what it would do */
+	bool dry_run;	  /* only log the changes */
 };
 
-/* Is this file to be removed? */
+/* True if this file must be removed. */
 typedef bool device_file_stale_fn(const char *name, void *arg);
 
-/* 1: written, mode 0644; 0: the file already has this content. A dry run returns the same. -EINVAL:
- * the name contains '/' or "..", or is hidden. */
+/* Writes a file. 1: written, with mode 0644; 0: the file already has this content. A dry run
+ * returns the same values. -EINVAL: the name contains '/' or "..", or is hidden. */
 int device_files_write(const struct device_folder *, const char *name, const char *text,
 		       struct err *);
-/* 1: removed; 0: did not exist. */
+/* Removes a file. 1: removed; 0: did not exist. */
 int device_files_remove(const struct device_folder *, const char *name, struct err *);
 /* Removes stale files, and temporary files left by a crash. Returns their number, or the first
- * error after trying all. A missing folder is no error. */
+ * error after trying all of them. A missing folder is not an error. */
 int device_files_sweep(const struct device_folder *, device_file_stale_fn *, void *arg,
 		       struct err *);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/* files.c - keeps the files for other programs in step with what is offered: CDI specifications for
- * the runtime, device information for Multus. They can be written again at any time, so a failure
- * is logged and otherwise ignored, with one exception: a container must not be given a CDI name
- * without its specification. */
+/* files.c - keeps the files for other programs consistent with the offers: CDI specifications for
+ * the runtime, device information for Multus. The files can be written again at any time, so a
+ * failure is only logged, with one exception: a container must not get a CDI name without its
+ * specification. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cleanup.h"
 #include "device_files.h"
 #include "log.h"
+#include "search.h"
 #include "state.h"
 
 /* Delay before files that could not be written are tried again. */
@@ -63,8 +63,8 @@ int files_ensure_cdi(const struct resource *s, const struct allocation_input *in
 	return write_cdi(s->owner, in, e);
 }
 
-/* A CDI specification of ours that belongs to no pool of the configuration. If out of memory, no
- * file counts as stale. */
+/* True if it is a CDI specification of ours that belongs to no pool of the configuration. If out of
+ * memory, no file is treated as stale. */
 static bool is_stale_spec(const char *name, void *arg)
 {
 	struct resources *r = arg;
@@ -94,7 +94,7 @@ void files_write_info(struct resources *r, const struct allocation_input *in, st
 
 		if (allocation_device_info(&text, &name, in, ids.ids[i]) == 0 && text &&
 		    device_files_write(&folder, name, text, &e) < 0)
-			log_warn("resources", 0, "%s, Multus will not know of %s", e.msg,
+			log_warn("resources", 0, "%s, Multus gets no information about %s", e.msg,
 				 ids.ids[i]);
 	}
 }
@@ -103,15 +103,13 @@ static bool is_stale_info(const char *name, void *arg)
 {
 	struct resources *r = arg;
 
-	for (size_t i = 0; i < r->pools.n_views; i++)
-		if (allocation_device_info_is_stale(&r->pools.views[i], name))
-			return true;
-	return false;
+	return any_of(r->pools.n_views, i,
+		      allocation_device_info_is_stale(&r->pools.views[i], name));
 }
 
 /* --- after each decision ---------------------------------------------------------------------- */
 
-/* False: has to be retried. */
+/* Removes the stale files of a folder. False: it must be tried again. */
 static bool sweep_folder(struct resources *r, const struct device_folder *folder,
 			 device_file_stale_fn *is_stale)
 {
@@ -119,11 +117,11 @@ static bool sweep_folder(struct resources *r, const struct device_folder *folder
 
 	if (device_files_sweep(folder, is_stale, r, &e) >= 0)
 		return true;
-	log_warn("resources", 0, "%s, leaving old files where they are", e.msg);
+	log_warn("resources", 0, "%s, not removing old files", e.msg);
 	return false;
 }
 
-/* A stale file belongs to an ID or a pool that no longer exists. */
+/* Removes all stale files: those of IDs and pools that no longer exist. */
 static void sweep_all(struct resources *r)
 {
 	const struct device_folder cdi = cdi_folder(r), info = info_folder(r);
@@ -133,7 +131,7 @@ static void sweep_all(struct resources *r)
 	r->to_sweep = !swept_cdi || !swept_info;
 }
 
-/* A failure is logged once. */
+/* Updates the CDI specification of a resource; logs a failure once. */
 static void follow_cdi(struct resources *r, struct resource *s, const struct pool_view *view)
 {
 	const struct allocation_input in = resources_input(r, view);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* prestart.c - PreStartContainer: may this container start?
+/* prestart.c - PreStartContainer: allows or rejects the start of a container.
  *
- * Happy path: the engine reports that the devices are in the container's pod (or the pool attaches
- * nothing), the device nodes exist and are the ones that it was given -> allow the start. Can fail
- * by: no attachment in time, an unhealthy device, a missing node, a node that belongs to another
- * device now. The kubelet puts the error into the pod's status, and retries with backoff. */
+ * Success: the engine reports that the devices are in the container's pod (or the pool attaches
+ * nothing), and the container's device nodes exist and still belong to its devices -> allow the
+ * start. Failures: no attachment in time, an unhealthy device, a missing node, a node that belongs
+ * to another device now. The kubelet puts the error into the pod's status, and retries with
+ * backoff. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,14 +24,14 @@ struct prestart {
 	struct attach_gate *gate;
 };
 
-static void prestart_refuse(struct plugin_answer *answer, const struct err *e)
+static void prestart_reject(struct plugin_answer *answer, const struct err *e)
 {
 	log_warn("resources", 0, "container not started: %s", e->msg);
 	plugin_answer_error(answer, e);
 }
 
-/* The kubelet restarts a container with the nodes that it was given at Allocate; check that they
- * still belong to its devices. */
+/* Checks the nodes of a container. The kubelet restarts a container with the nodes that it was
+ * given at Allocate; check that they still belong to its devices. */
 static int check_nodes(const struct resource *s, const struct pool_view *view, struct id_list ids,
 		       struct err *e)
 {
@@ -44,8 +45,8 @@ static int check_nodes(const struct resource *s, const struct pool_view *view, s
 	return r;
 }
 
-/* in_pod: the engine has confirmed that the device is in the pod. Otherwise a device that is not
- * clean prevents the start. */
+/* Answers the request. in_pod: the engine has confirmed that the devices are in the pod. Otherwise
+ * a device that is not clean prevents the start. */
 static void answer_start(const struct resource *s, struct plugin_answer *answer, struct id_list ids,
 			 bool in_pod)
 {
@@ -64,12 +65,13 @@ static void answer_start(const struct resource *s, struct plugin_answer *answer,
 	if (r == 0)
 		plugin_answer_started(answer);
 	else
-		prestart_refuse(answer, &e);
+		prestart_reject(answer, &e);
 }
 
 /* --- the gate --------------------------------------------------------------------------------- */
 
-/* A restarted kubelet may ask again before we notice that its previous connection closed. */
+/* True if another request waits for the device. A restarted kubelet may repeat its request before
+ * we detect that its previous connection has closed. */
 static bool prestart_is_awaited(const struct resource *resource, const char *id)
 {
 	for (const struct prestart *s = resource->owner->prestarts; s; s = s->next)
@@ -79,7 +81,7 @@ static bool prestart_is_awaited(const struct resource *resource, const char *id)
 	return false;
 }
 
-/* `s` has been removed from the list. */
+/* Frees a request that was removed from the list. */
 static void prestart_free(struct prestart *s)
 {
 	for (size_t i = 0; i < s->ids.n; i++)
@@ -105,13 +107,14 @@ static void on_gate(const struct err *e, void *arg)
 
 	take_out(s->resource->owner, s);
 	if (e->code < 0)
-		prestart_refuse(s->answer, e);
+		prestart_reject(s->answer, e);
 	else
 		answer_start(s->resource, s->answer, s->ids, true);
 	prestart_free(s);
 }
 
-/* A function that is in a pod without a known holder is not offered, but exists. */
+/* True if the ID exists. A function in a pod may exist without being offered, if no list names it.
+ */
 static bool exists(const struct resource *s, const char *id)
 {
 	const struct pool_view *view = pools_find(&s->owner->pools, s->name);
@@ -119,8 +122,9 @@ static bool exists(const struct resource *s, const char *id)
 	return (view && pool_view_offer(view, id)) || host_function(&s->owner->inventory->host, id);
 }
 
-/* We may not remember that an init container was given the device: it may start late, or we may
- * have restarted since. If out of memory, the kubelet asks again. */
+/* Notes that a container waits to be started. Our list may not have the device of an init
+ * container, which may start late, or we may have restarted since. If out of memory, the kubelet
+ * repeats its request. */
 static void note_start(const struct resource *s, const struct id_list *ids)
 {
 	struct resources *r = s->owner;
@@ -131,9 +135,9 @@ static void note_start(const struct resource *s, const struct id_list *ids)
 	resources_decide_soon(r);
 }
 
-/* The engine may answer synchronously; `s` is freed then. */
-static int ask_engine(struct resource *resource, struct plugin_answer *answer,
-		      const struct id_list *ids)
+/* Waits for the engine, which may answer synchronously; `s` is freed then. */
+static int prestart_wait(struct resource *resource, struct plugin_answer *answer,
+			 const struct id_list *ids)
 {
 	struct resources *r = resource->owner;
 	struct prestart *s = calloc(1, sizeof(*s));
@@ -161,7 +165,7 @@ static int ask_engine(struct resource *resource, struct plugin_answer *answer,
 	return error;
 }
 
-void prestart_asked(struct plugin_answer *answer, const struct id_list *ids, void *arg)
+void prestart_request(struct plugin_answer *answer, const struct id_list *ids, void *arg)
 {
 	struct resource *s = arg;
 	struct err e = {0};
@@ -171,10 +175,10 @@ void prestart_asked(struct plugin_answer *answer, const struct id_list *ids, voi
 		answer_start(s, answer, *ids, false);
 		return;
 	}
-	error = ask_engine(s, answer, ids);
+	error = prestart_wait(s, answer, ids);
 	if (error < 0) {
 		err_set(&e, error, "%s: out of memory", s->name);
-		prestart_refuse(answer, &e);
+		prestart_reject(answer, &e);
 	}
 }
 

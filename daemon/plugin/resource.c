@@ -7,6 +7,7 @@
 
 #include "cleanup.h"
 #include "log.h"
+#include "search.h"
 #include "state.h"
 #include "unix_time.h"
 
@@ -100,39 +101,75 @@ static const struct tracked *find_known(const struct resource *s, const char *id
 	return NULL;
 }
 
+/* Reasons that have events of their own, or come and go with every pod. */
+#define REPORTED_ELSEWHERE                                                                         \
+	(HEALTH_BIT(HEALTH_LEAVING) | HEALTH_BIT(HEALTH_NOT_CLEAN) |                               \
+	 HEALTH_BIT(HEALTH_NODE_CHANGED) | HEALTH_BIT(HEALTH_NODE_HELD))
+
+/* Emits an event: a pod's device became unhealthy, or healthy again. Free devices and slots give
+ * none: one cable may have hundreds. */
+static void report_health(const struct resource *s, const char *id, unsigned before, unsigned now)
+{
+	const struct resources *r = s->owner;
+	const struct pod_device *d = pod_list_find(holders_held(r->holders), s->name, id, NULL);
+	struct event event = {.count = 1, .type = now ? EVENT_WARNING : EVENT_NORMAL};
+	char text[128];
+
+	if (!d || !d->pod[0] || !before == !now)
+		return;
+	health_text(now, text, sizeof(text));
+	event.first_ms = event.last_ms = unix_ms();
+	snprintf(event.reason, sizeof(event.reason), "%s", now ? "Unhealthy" : "Healthy");
+	snprintf(event.namespace, sizeof(event.namespace), "%s", d->namespace);
+	snprintf(event.pod, sizeof(event.pod), "%s", d->pod);
+	snprintf(event.device, sizeof(event.device), "%s", id);
+	snprintf(event.message, sizeof(event.message), "the device of %s is %s%s", s->name,
+		 now ? "unhealthy: " : "healthy again", text);
+	r->hooks.event(&event, r->hooks.arg);
+}
+
 static void track(const struct resource *s, const struct pool *pool, unsigned reasons, uint64_t now,
 		  const struct tracked *known, struct tracked *t)
 {
+	unsigned before = known ? known->health.counted : 0;
 	char text[128];
+	bool has_changed;
 
-	if (known)
+	if (known) {
 		t->health = known->health;
-	else
+		t->unhealthy_unix_ms = known->unhealthy_unix_ms;
+	} else {
 		health_start(&t->health, reasons & ~HEALTH_BIT(HEALTH_LEAVING), now);
-	if (!health_update(&t->health, reasons, pool, now))
+	}
+	has_changed = health_update(&t->health, reasons, pool, now);
+	if (t->health.counted == 0)
+		t->unhealthy_unix_ms = 0;
+	else if (t->unhealthy_unix_ms == 0)
+		t->unhealthy_unix_ms = unix_ms() - (now - t->health.unhealthy_ms);
+	if (!has_changed)
 		return;
 	health_text(t->health.counted, text, sizeof(text));
 	log_info("resources", 0, "%s of %s is %s%s", t->id, s->name,
 		 t->health.counted ? "unhealthy: " : "healthy again", text);
+	if (pool->kind == POOL_EXCLUSIVE)
+		report_health(s, t->id, before & ~REPORTED_ELSEWHERE,
+			      t->health.counted & ~REPORTED_ELSEWHERE);
 }
 
-static bool bears_mark(const struct host_index *index, const char *function)
+static bool has_mark(const struct host_index *index, const char *function)
 {
 	const struct fn_parts parts = host_index_parts(index, function);
 
-	for (size_t i = 0; i < parts.n_netdevs; i++)
-		if (part_netdev(&parts, i)->origin[0])
-			return true;
-	return false;
+	return any_of(parts.n_netdevs, i, part_netdev(&parts, i)->origin[0]);
 }
 
-/* For a device that we attach, the attachment's state is better evidence than what the host sees. A
- * device that is leaving a pod is acceptable only if we attach it, because only then the gate waits
- * for it. */
+/* Returns the reasons against a function from its attachment's state, which is better evidence than
+ * the host's inventory. A device that is leaving a pod is acceptable only if we attach it, because
+ * only then does the gate wait for it. */
 static unsigned judge_attachment(const struct pool_view *v, const char *function,
 				 const struct host_index *index, const struct attach_engine *e)
 {
-	if (bears_mark(index, function) && !attach_engine_find(e, function))
+	if (has_mark(index, function) && !attach_engine_find(e, function))
 		return HEALTH_BIT(HEALTH_NOT_CLEAN);
 	switch (attach_engine_fitness(e, function)) {
 	case ATTACH_FIT:
@@ -145,7 +182,8 @@ static unsigned judge_attachment(const struct pool_view *v, const char *function
 	return 0;
 }
 
-/* A device in the namespace of the pod that had it cannot be seen from the host. */
+/* Returns all reasons against an offer. A device that is leaving is judged as if a container had
+ * it, because the host cannot see the namespace of its previous pod. */
 static unsigned offer_reasons(const struct resources *r, const struct pool_view *v,
 			      const struct offer *o, const struct host_index *index, bool held)
 {

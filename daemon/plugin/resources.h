@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resources.h - the core of the device plugin: from configuration, inventory and allocations it
- * derives what is advertised to the kubelet and how its requests are answered.
+/* resources.h - the core of the device plugin: it computes the lists for the kubelet, and the
+ * answers to its requests, from configuration, inventory and allocations.
  *
- * Everything is derived again whenever one of the three changes (pools_build(), health_judge());
+ * Everything is computed again whenever one of the three changes (pools_build(), health_judge());
  * the changes of a burst are gathered for a few milliseconds. Nothing is advertised before the
- * devices have been scanned and the kubelet has been asked for its allocations. */
+ * devices and the kubelet's allocations have been read. */
 #pragma once
 
 #include "engine.h"
@@ -22,10 +22,10 @@ struct resources;
 
 struct resources_opts {
 	struct kubelet_opts kubelet;
-	struct kubelet_sockets *inherited; /* from our predecessor; taken over. NULL: nothing */
+	struct kubelet_sockets *inherited; /* from our predecessor; ownership passes. NULL: none */
 	const char *devinfo_dir, *cdi_dir; /* borrowed */
 	const char *run_dir; /* parent of the folders that containers read; NULL: none */
-	bool dry_run;	     /* decide and show, but send nothing to the kubelet */
+	bool dry_run;	     /* only log and publish decisions: send nothing to the kubelet */
 	struct holders *holders;
 	struct attach_engine *engine; /* NULL: no devices are attached by this daemon */
 };
@@ -46,29 +46,30 @@ struct resources_hooks {
 /* Minimum time between two writes of the status files, which follow samples. */
 #define RESOURCES_STATUS_MS 1000
 
-/* hw, inventory, holders and engine must outlive it. Starts with an empty configuration. */
+/* Starts the device plugin. hw, inventory, holders and engine must outlive the result. Starts with
+ * an empty configuration. */
 int resources_open(struct resources **ret, struct uv_loop_s *, const struct hw *,
 		   const struct inventory *, const struct resources_opts *,
 		   const struct resources_hooks *, struct err *);
 /* Takes ownership of the configuration; existing allocations are kept. -ENOMEM: the old one
  * stays. */
 int resources_configure(struct resources *, struct pool_config *);
-/* The one in use; borrowed until the next resources_configure(). */
+/* Returns the configuration in use; borrowed until the next resources_configure(). */
 const struct pool_config *resources_config(const struct resources *);
-/* Call once the inventory knows the devices, and after each of its changes. */
+/* Call once the devices have been scanned, and after each change of the inventory. */
 void resources_inputs_changed(struct resources *);
-/* The attachments have changed, so the health of their devices may have. */
+/* Call when the attachments have changed, because this may change the health of their devices. */
 void resources_attachments_changed(struct resources *);
-/* A sample was taken at that loop time, which the hook `status` now uses; the status files are
- * written soon. */
+/* Call after each sample; sample_ms is its loop time. From now on, the hook `status` returns the
+ * text of this sample; the status files are written soon. */
 void resources_sampled(struct resources *, uint64_t sample_ms);
-/* Has any pool podStatus, i.e. status files for its pods? */
-bool resources_write_pod_status(const struct resources *);
+/* True if any pool has podStatus, i.e. status files for its pods. */
+bool resources_have_pod_status(const struct resources *);
 /* Called by struct holders_hooks.held, with its arguments. */
 void resources_held(struct resources *, bool changed, uint64_t answered_ms);
-/* As of the last decision; borrowed until the next. */
+/* Returns the table of the last decision; borrowed until the next one. */
 const struct resource_table *resources_table(const struct resources *);
-/* NULL is fine. Freed when the loop has no handles left. */
+/* Closes the plugin; the object is freed when the loop has no handles left. May be NULL. */
 void resources_close(struct resources *);
-/* Like resources_close(), but hands the sockets to a successor: see kubelet_hand_over(). */
+/* Like resources_close(), but passes the sockets to a successor: see kubelet_hand_over(). */
 void resources_hand_over(struct resources *, struct kubelet_sockets *ret);

@@ -10,16 +10,19 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The removal of a VF is three events in a row: its netdev, its RDMA device, its function. */
+#include "search.h"
+
+/* The removal of a VF causes three events in a row: of its netdev, its RDMA device and its
+ * function. */
 #define SETTLE_MS 10
-/* Delay of the table's update. The API and the page need no faster one, and a sample reads it at
- * most once per sampling interval. */
+/* Delay of the table's update. The API and the page need no faster updates, and samples read the
+ * table only once per sampling interval. */
 #define SHOW_MS	  50
 
 /* --- pending work ----------------------------------------------------------------------------- */
 
-/* No-op between the two turns of a decision (to_judge): the second turn rebuilds stale pools
- * itself. */
+/* Schedules a decision. Does nothing between the two turns of a decision (to_judge): the second
+ * turn rebuilds stale pools itself. */
 void resources_decide_soon(struct resources *r)
 {
 	if (!r->closing && !r->to_judge)
@@ -60,10 +63,7 @@ struct allocation_input resources_input(struct resources *r, const struct pool_v
 
 const struct tracked *resource_tracked(const struct resource *s, const char *id)
 {
-	for (size_t i = 0; i < s->n_tracked; i++)
-		if (strcmp(s->tracked[i].id, id) == 0)
-			return &s->tracked[i];
-	return NULL;
+	return find_first(s->tracked, s->n_tracked, i, strcmp(s->tracked[i].id, id) == 0);
 }
 
 int resource_input(const struct resource *s, struct allocation_input *ret, struct err *e)

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/* status.c - keeps the files in which containers read the status of their own devices in step with
- * the allocations.
+/* status.c - keeps the status files of containers consistent with the allocations; a container
+ * reads the status of its own devices there.
  *
- * Happy path: Allocate -> a new folder, named in the answer -> each sample starts a round: texts
+ * Success: Allocate -> a new folder, which the answer names -> each sample starts a round: texts
  * are made in the loop, a batch at a time, and written by a worker -> the device returns -> the
- * folder is removed. All of it can fail (a full or read-only file system), which is logged once;
- * the container then gets its device without a folder, or reads the last status written. */
+ * folder is removed. Failures, each logged once: a full or read-only file system. The container
+ * then gets its device without a folder, or reads the last written status. */
 #include <stdlib.h>
 
 #include "cleanup.h"
 #include "log.h"
+#include "search.h"
 #include "state.h"
 #include "status_files.h"
 
@@ -19,7 +20,7 @@
 
 /* --- failures --------------------------------------------------------------------------------- */
 
-static void tell_failure(struct pod_status *p, const struct err *e)
+static void log_status_failure(struct pod_status *p, const struct err *e)
 {
 	if (!p->failing)
 		log_warn("resources", 0, "%s: the status files of pods are not updated", e->msg);
@@ -33,11 +34,11 @@ static void status_log_success(struct pod_status *p)
 	p->failing = false;
 }
 
-/* Called after a job that has purged. */
+/* Logs a failed purge once. Called after every job. */
 static void log_purge(struct pod_status *p)
 {
 	if (p->purge_error.code < 0 && !p->purge_failing)
-		log_warn("resources", 0, "%s, leaving it where it is", p->purge_error.msg);
+		log_warn("resources", 0, "%s, not removing it", p->purge_error.msg);
 	if (p->purges)
 		p->purge_failing = p->purge_error.code < 0;
 }
@@ -89,7 +90,7 @@ static void on_written(void *arg)
 	struct pod_status *p = &r->status;
 
 	if (p->error.code < 0)
-		tell_failure(p, &p->error);
+		log_status_failure(p, &p->error);
 	else if (p->n_written > 0 && p->next >= p->plan.n)
 		status_log_success(p);
 	log_purge(p);
@@ -102,9 +103,9 @@ static void on_written(void *arg)
 
 /* --- rounds ----------------------------------------------------------------------------------- */
 
-/* Rates are between two samples: whatever was counted before the device was allocated belongs to
- * its previous holder. */
-static bool status_is_due(const struct pod_status *p, const struct pod_status_folder *f)
+/* True if the file of the folder must be written. Rates are between two samples: counts from before
+ * the allocation belong to the previous owner. */
+static bool status_needs_write(const struct pod_status *p, const struct pod_status_folder *f)
 {
 	return f->has_status && (f->since_ms == 0 || p->rates_from_ms > f->since_ms);
 }
@@ -115,9 +116,9 @@ static bool is_followed(const struct resources *r)
 	       r->status.generation == reservations_generation(holders_reservations(r->holders));
 }
 
-/* A folder does not exist. Before the next decision that may be expected; afterwards another
- * program has removed it. A running container sees no updates until it is restarted; the folder is
- * created again so that it can be. */
+/* Notes that a folder does not exist. This may be normal before the next decision; afterwards,
+ * another program has removed it. A running container gets no updates until it is restarted; the
+ * folder is created again so that it can be restarted. */
 static void note_missing(struct resources *r, const char *name)
 {
 	struct pod_status *p = &r->status;
@@ -127,14 +128,14 @@ static void note_missing(struct resources *r, const char *name)
 	if (!p->missing_logged)
 		log_warn("resources", 0,
 			 "%s/pod-status%s%s was removed or replaced by another process: it is "
-			 "created again, running containers see it after a restart",
+			 "created again, and running containers get it after a restart",
 			 p->run_dir, name[0] ? "/" : "", name);
 	p->missing = p->missing_logged = true;
 	p->followed = false;
 	resources_decide_soon(r);
 }
 
-/* If the folder is missing or there is no text, skips to the next one. */
+/* Adds the folder's file to the batch, unless the folder is missing or there is no text. */
 static void status_add_text(struct resources *r, const struct pod_status_folder *f)
 {
 	struct pod_status *p = &r->status;
@@ -163,11 +164,11 @@ static void continue_round(struct resources *r)
 		if (p->all == -ENOENT)
 			note_missing(r, "");
 		else
-			tell_failure(p, &e);
+			log_status_failure(p, &e);
 		return;
 	}
 	for (; p->next < p->plan.n && p->n_batch < STATUS_BATCH; p->next++)
-		if (status_is_due(p, &p->plan.folders[p->next]))
+		if (status_needs_write(p, &p->plan.folders[p->next]))
 			status_add_text(r, &p->plan.folders[p->next]);
 	p->purges = p->to_purge;
 	p->to_purge = false;
@@ -175,8 +176,8 @@ static void continue_round(struct resources *r)
 		  r);
 }
 
-/* The folders no longer match the round's plan: the rest of it waits for the next sample. A worker
- * that is running writes into the previous folders. */
+/* Ends the round, because the folders no longer match its plan; the next sample starts a new one. A
+ * worker that is running writes into the previous folders. */
 static void end_round(struct resources *r)
 {
 	r->status.next = r->status.plan.n;
@@ -184,7 +185,7 @@ static void end_round(struct resources *r)
 		continue_round(r);
 }
 
-/* Replaces the plan of the last round; not while one is under way. */
+/* Replaces the plan of the last round. Must not be called during a round. */
 static int make_plan(struct resources *r)
 {
 	pod_status_plan_done(&r->status.plan);
@@ -213,12 +214,9 @@ void resources_sampled(struct resources *r, uint64_t sample_ms)
 		p->next = p->plan.n;
 }
 
-bool resources_write_pod_status(const struct resources *r)
+bool resources_have_pod_status(const struct resources *r)
 {
-	for (size_t i = 0; i < r->config.n_pools; i++)
-		if (r->config.pools[i].pod_status)
-			return true;
-	return false;
+	return any_of(r->config.n_pools, i, r->config.pools[i].pod_status);
 }
 
 /* --- after each decision ---------------------------------------------------------------------- */
@@ -228,14 +226,15 @@ static bool is_stale_folder(const char *name, void *plan)
 	return pod_status_is_stale(plan, name);
 }
 
-/* The kubelet restarts containers with their original mounts, so the folders must exist, also after
- * a reboot. If the configuration no longer has podStatus, the folder is emptied. */
+/* Creates or empties one folder. The kubelet restarts containers with their original mounts, so the
+ * folders must exist, also after a reboot. If the configuration no longer has podStatus, the folder
+ * is emptied. */
 static int follow_one(int all, const struct pod_status_folder *f, bool is_writing, bool *renewed,
 		      struct err *e)
 {
 	if (f->has_status)
 		return status_files_ensure(all, f->name, e);
-	/* A worker may be about to write one. */
+	/* A worker may be about to write the file. */
 	if (!is_writing && !status_files_has_file(all, f->name))
 		return 0;
 	*renewed = true;
@@ -255,7 +254,7 @@ static int follow_plan(struct resources *r, struct pod_status_plan *plan, struct
 	for (size_t i = 0; i < plan->n && error == 0; i++)
 		error = follow_one(all, &plan->folders[i], r->status.job.running, &renewed, e);
 	n = status_files_sweep(all, is_stale_folder, plan, error < 0 ? NULL : e);
-	/* The first sweep also purges what a crash has left aside. */
+	/* The first sweep also purges renamed folders that a crash has left. */
 	r->status.to_purge |= renewed || n > 0 || !r->status.followed;
 	return error < 0 ? error : n;
 }
@@ -275,7 +274,7 @@ void status_follow(struct resources *r)
 		p->generation = reservations_generation(holders_reservations(r->holders));
 		p->failing &= plan.n_with_status > 0;
 	} else {
-		tell_failure(p, &e);
+		log_status_failure(p, &e);
 	}
 	pod_status_plan_done(&plan);
 	end_round(r);
@@ -295,12 +294,12 @@ static size_t renew_all(struct resources *r, struct id_list ids, const char **ma
 		if (pod_status_name(ids.ids[i], name) && status_files_renew(all, name, &e) == 0)
 			made[n++] = ids.ids[i];
 	if (e.code < 0)
-		tell_failure(&r->status, &e);
+		log_status_failure(&r->status, &e);
 	return n;
 }
 
-void status_give(struct resources *r, const struct pool *pool, struct id_list ids,
-		 struct container_grant *grant)
+void status_grant(struct resources *r, const struct pool *pool, struct id_list ids,
+		  struct container_grant *grant)
 {
 	const char **made = NULL;
 	size_t n;

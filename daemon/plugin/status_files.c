@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* status_files.c - see status_files.h. Names were checked by pod_status_name(), or come from the
- * folder itself. */
+/* status_files.c - see status_files.h. Names were checked by pod_status_name(), or were read
+ * from the status folder. */
 #include "status_files.h"
 
 #include <fcntl.h>
@@ -9,15 +9,16 @@
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "file_io.h"
 #include "pod_status.h"
 
 #define FOLDER_MODE 0755
 #define FILE_MODE   0644
-/* Names of the file being written, and prefix of folders put aside. */
-#define FRESH	    "." POD_STATUS_FILE
-#define ASIDE	    ".aside-"
-/* Maximum number of put-aside folders: more of them means that purging fails. */
-#define ASIDE_MAX   4096
+/* Name of the file being written, and prefix of folders renamed for removal. */
+#define TEMPORARY   "." POD_STATUS_FILE
+#define RENAMED	    ".aside-"
+/* Maximum number of folders renamed for removal: more of them means that purging fails. */
+#define RENAMED_MAX 4096
 
 static int status_failed(const char *what, const char *name, struct err *e)
 {
@@ -40,9 +41,9 @@ static bool status_files_is_ours(int fd)
 	return fstat(fd, &st) == 0 && st.st_uid == geteuid() && !(st.st_mode & (S_IWGRP | S_IWOTH));
 }
 
-static bool is_aside(const char *name)
+static bool is_renamed(const char *name)
 {
-	return strncmp(name, ASIDE, sizeof(ASIDE) - 1) == 0;
+	return strncmp(name, RENAMED, sizeof(RENAMED) - 1) == 0;
 }
 
 /* Returns a descriptor. Sets the mode again, because mkdir(2) applies the umask. */
@@ -65,31 +66,31 @@ static int status_files_make_folder(int dir, const char *name)
 int status_files_open(const char *run_dir, bool make, struct err *e)
 {
 	AUTO_FD run = open(run_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	AUTO_FD all = -1;
+	AUTO_FD root = -1;
 
 	if (run < 0)
 		return err_set(e, -errno, "%s: %s", run_dir, strerror(errno));
-	all = make ? status_files_make_folder(run, POD_STATUS_DIR)
-		   : status_files_open_folder(run, POD_STATUS_DIR);
-	if (all >= 0 && !status_files_is_ours(all))
+	root = make ? status_files_make_folder(run, POD_STATUS_DIR)
+		    : status_files_open_folder(run, POD_STATUS_DIR);
+	if (root >= 0 && !status_files_is_ours(root))
 		return err_set(e, -EPERM, "%s/%s: other users can write there", run_dir,
 			       POD_STATUS_DIR);
-	if (all < 0)
-		return err_set(e, all, "%s/%s: %s", run_dir, POD_STATUS_DIR, strerror(-all));
-	return take_fd(&all);
+	if (root < 0)
+		return err_set(e, root, "%s/%s: %s", run_dir, POD_STATUS_DIR, strerror(-root));
+	return take_fd(&root);
 }
 
 /* --- folders ---------------------------------------------------------------------------------- */
 
-/* Moves the entry aside, whatever it is. A name that is taken may be of another kind, or not empty.
- * 0: there was nothing, 1: done. */
-static int put_aside(int all, const char *name)
+/* Renames the entry, of any kind, for removal. The new name may be in use; the next number is
+ * then tried. 0: there was no entry; 1: done. */
+static int rename_for_removal(int root, const char *name)
 {
-	char aside[sizeof(ASIDE) + 8];
+	char renamed[sizeof(RENAMED) + 8];
 
-	for (unsigned i = 0; i < ASIDE_MAX; i++) {
-		snprintf(aside, sizeof(aside), ASIDE "%u", i);
-		if (renameat2(all, name, all, aside, RENAME_NOREPLACE) == 0)
+	for (unsigned i = 0; i < RENAMED_MAX; i++) {
+		snprintf(renamed, sizeof(renamed), RENAMED "%u", i);
+		if (renameat2(root, name, root, renamed, RENAME_NOREPLACE) == 0)
 			return 1;
 		if (errno == ENOENT)
 			return 0;
@@ -99,10 +100,10 @@ static int put_aside(int all, const char *name)
 	return -EBUSY;
 }
 
-int status_files_renew(int all, const char *name, struct err *e)
+int status_files_renew(int root, const char *name, struct err *e)
 {
-	int r = put_aside(all, name);
-	AUTO_FD fd = r < 0 ? r : status_files_make_folder(all, name);
+	int r = rename_for_removal(root, name);
+	AUTO_FD fd = r < 0 ? r : status_files_make_folder(root, name);
 
 	if (fd >= 0)
 		return 0;
@@ -110,30 +111,30 @@ int status_files_renew(int all, const char *name, struct err *e)
 	return status_failed("making", name, e);
 }
 
-int status_files_folder(int all, const char *name)
+int status_files_folder(int root, const char *name)
 {
-	int fd = status_files_open_folder(all, name);
+	int fd = status_files_open_folder(root, name);
 
 	return fd == -ELOOP || fd == -ENOTDIR ? -ENOENT : fd;
 }
 
-int status_files_ensure(int all, const char *name, struct err *e)
+int status_files_ensure(int root, const char *name, struct err *e)
 {
-	AUTO_FD fd = status_files_folder(all, name);
+	AUTO_FD fd = status_files_folder(root, name);
 
 	if (fd >= 0 && status_files_is_ours(fd))
 		return 0;
-	/* Do not replace a folder only because we are out of descriptors. */
+	/* A folder must not be replaced only because we are out of descriptors. */
 	if (fd < 0 && fd != -ENOENT) {
 		errno = -fd;
 		return status_failed("opening", name, e);
 	}
-	return status_files_renew(all, name, e);
+	return status_files_renew(root, name, e);
 }
 
-bool status_files_has_file(int all, const char *name)
+bool status_files_has_file(int root, const char *name)
 {
-	AUTO_FD fd = status_files_open_folder(all, name);
+	AUTO_FD fd = status_files_open_folder(root, name);
 	struct stat st;
 
 	return fd >= 0 && fstatat(fd, POD_STATUS_FILE, &st, AT_SYMLINK_NOFOLLOW) == 0;
@@ -150,9 +151,9 @@ static DIR *read_folder(int fd)
 	return dir;
 }
 
-int status_files_sweep(int all, status_stale_fn *is_stale, void *arg, struct err *e)
+int status_files_sweep(int root, status_stale_fn *is_stale, void *arg, struct err *e)
 {
-	AUTO_DIR dir = read_folder(all);
+	AUTO_DIR dir = read_folder(root);
 	int n = 0, failure = 0, r;
 	struct dirent *entry;
 
@@ -161,7 +162,7 @@ int status_files_sweep(int all, status_stale_fn *is_stale, void *arg, struct err
 	while ((entry = readdir(dir)) != NULL) {
 		if (entry->d_name[0] == '.' || !is_stale(entry->d_name, arg))
 			continue;
-		r = put_aside(all, entry->d_name);
+		r = rename_for_removal(root, entry->d_name);
 		if (r < 0 && failure == 0) {
 			errno = -r;
 			failure = status_failed("removing", entry->d_name, e);
@@ -173,10 +174,10 @@ int status_files_sweep(int all, status_stale_fn *is_stale, void *arg, struct err
 
 /* --- on a worker ------------------------------------------------------------------------------ */
 
-/* Removes the files in it; it has no subfolders. */
-static void empty_folder(int all, const char *name)
+/* Removes the files in the folder, which has no subfolders. */
+static void empty_folder(int root, const char *name)
 {
-	AUTO_FD fd = status_files_open_folder(all, name);
+	AUTO_FD fd = status_files_open_folder(root, name);
 	AUTO_DIR dir = fd < 0 ? NULL : read_folder(fd);
 	struct dirent *entry;
 
@@ -184,24 +185,24 @@ static void empty_folder(int all, const char *name)
 		unlinkat(fd, entry->d_name, 0);
 }
 
-static int remove_aside(int all, const char *name)
+static int remove_renamed(int root, const char *name)
 {
-	if (unlinkat(all, name, 0) == 0 || errno == ENOENT)
+	if (unlinkat(root, name, 0) == 0 || errno == ENOENT)
 		return 0;
-	empty_folder(all, name);
-	return unlinkat(all, name, AT_REMOVEDIR) < 0 && errno != ENOENT ? -errno : 0;
+	empty_folder(root, name);
+	return unlinkat(root, name, AT_REMOVEDIR) < 0 && errno != ENOENT ? -errno : 0;
 }
 
-int status_files_purge(int all, struct err *e)
+int status_files_purge(int root, struct err *e)
 {
-	AUTO_DIR dir = read_folder(all);
+	AUTO_DIR dir = read_folder(root);
 	int failure = 0, r;
 	struct dirent *entry;
 
 	if (!dir)
 		return status_failed("reading", ".", e);
 	while ((entry = readdir(dir)) != NULL) {
-		r = is_aside(entry->d_name) ? remove_aside(all, entry->d_name) : 0;
+		r = is_renamed(entry->d_name) ? remove_renamed(root, entry->d_name) : 0;
 		if (r < 0 && failure == 0) {
 			errno = -r;
 			failure = status_failed("removing", entry->d_name, e);
@@ -210,46 +211,30 @@ int status_files_purge(int all, struct err *e)
 	return failure;
 }
 
-static int write_whole(int fd, const char *text, size_t len)
-{
-	ssize_t n;
-
-	while (len > 0) {
-		n = write(fd, text, len);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -EIO;
-		text += n;
-		len -= (size_t)n;
-	}
-	return 0;
-}
-
-/* A file left by a crash is removed, not opened. */
-static int open_fresh(int folder)
+/* Creates a temporary file. A file left by a crash is removed, not opened. */
+static int open_temporary(int folder)
 {
 	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-	int fd = openat(folder, FRESH, flags, FILE_MODE);
+	int fd = openat(folder, TEMPORARY, flags, FILE_MODE);
 
-	if (fd < 0 && errno == EEXIST && unlinkat(folder, FRESH, 0) == 0)
-		fd = openat(folder, FRESH, flags, FILE_MODE);
+	if (fd < 0 && errno == EEXIST && unlinkat(folder, TEMPORARY, 0) == 0)
+		fd = openat(folder, TEMPORARY, flags, FILE_MODE);
 	return fd < 0 ? -errno : fd;
 }
 
 int status_files_write(int folder, const char *text, size_t len, struct err *e)
 {
-	AUTO_FD fd = open_fresh(folder);
-	int r = fd < 0 ? fd : write_whole(fd, text, len);
+	AUTO_FD fd = open_temporary(folder);
+	int r = fd < 0 ? fd : file_write_all(fd, text, len);
 
 	if (r >= 0 && fchmod(fd, FILE_MODE) < 0)
 		r = -errno;
-	if (r >= 0 && renameat(folder, FRESH, folder, POD_STATUS_FILE) < 0)
+	if (r >= 0 && renameat(folder, TEMPORARY, folder, POD_STATUS_FILE) < 0)
 		r = -errno;
 	if (r >= 0)
 		return 0;
 	if (fd >= 0)
-		unlinkat(folder, FRESH, 0);
+		unlinkat(folder, TEMPORARY, 0);
 	errno = -r;
 	return status_failed("writing", POD_STATUS_FILE, e);
 }

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
 #include "state.h"
 
 static size_t n_offers(const struct resources *r)
@@ -60,8 +59,11 @@ static void resources_add_devices(const struct resource *s, struct resource_tabl
 		memcpy(d->id, v->offers[i].id, strlen(v->offers[i].id)); /* zeroed */
 		/* Until the next decision, health may still be that of the previous
 		 * configuration. */
-		if (i < s->n_tracked && strcmp(s->tracked[i].id, d->id) == 0)
+		if (i < s->n_tracked && strcmp(s->tracked[i].id, d->id) == 0) {
 			d->reasons = s->tracked[i].health.counted;
+			d->unhealthy_unix_ms = s->tracked[i].unhealthy_unix_ms;
+			d->or_earlier = s->tracked[i].health.or_earlier;
+		}
 		d->state = reservations_state_next(holders_reservations(s->owner->holders),
 						   info->name, d->id, &at);
 	}
@@ -144,7 +146,8 @@ static void add_not_offered(const struct resources *r, struct resource_table *t)
 	(a->count == b->count &&                                                                   \
 	 (a->count == 0 || memcmp(a->field, b->field, a->count * sizeof(*a->field)) == 0))
 
-/* The arrays are zeroed before they are filled, so bytes can be compared. */
+/* True if the tables are equal. The arrays are zeroed before they are filled, so bytes can be
+ * compared. */
 static bool same(const struct resource_table *a, const struct resource_table *b)
 {
 	return SAME(resources, n_resources) && SAME(devices, n_devices) &&
@@ -172,7 +175,8 @@ static const char *function_of_netdev(const struct host *h, const char *name)
 	return function;
 }
 
-/* A DRA driver may name a device after its netdev. */
+/* Replaces the names of claimed devices by their functions, if they are names of netdevs: a DRA
+ * driver may name a device after its netdev. */
 static int match_claims(struct pod_list *held, const struct host *h)
 {
 	for (size_t i = 0; i < held->n; i++) {
@@ -205,7 +209,7 @@ int resources_make_table(struct resources *r)
 		for (size_t i = 0; i < r->pools.n_views; i++)
 			resources_add_resource(r->items[i], &t, &r->pools.views[i]);
 		add_not_offered(r, &t);
-		snprintf(t.held_error, sizeof(t.held_error), "%s", holders_trouble(r->holders));
+		snprintf(t.held_error, sizeof(t.held_error), "%s", holders_error(r->holders));
 	}
 	if (error < 0 || (r->table.generation > 0 && same(&t, &r->table))) {
 		resource_table_done(&t);

@@ -3,9 +3,8 @@
  *
  * Success: an allocation, the removal of a pod's folder or the refresh timer -> query the kubelet
  * -> merge its list with the reservations. A sandbox newer than the list also triggers a query.
- * Fails without a kubelet (falls back to its checkpoint, see pod_resources.h; the start continues
- * without it after two seconds) and when out of memory (keeps the last list, retries after a
- * second). */
+ * Failures: no kubelet (its checkpoint is used, see pod_resources.h; the start continues without a
+ * list after two seconds); out of memory (the last list stays, retried after a second). */
 #include "holders.h"
 
 #include <errno.h>
@@ -40,8 +39,10 @@ struct holders {
 	struct pod_resources *kubelet;
 	struct dir_watch *pods_dir;  /* <kubelet-dir>/pods */
 	struct cri *cri;	     /* NULL: the runtime is not watched */
-	struct timer refresh;	     /* when to ask the kubelet again, while anything is held */
-	uint64_t sandboxes_asked_ms; /* when the kubelet was last asked about a new sandbox */
+	struct timer refresh;	     /* time of the next request to the kubelet, while anything is
+				      * allocated */
+	uint64_t sandboxes_asked_ms; /* time of the last request to the kubelet because of a new
+				      * sandbox */
 	bool polls;		     /* queries even without allocations */
 	bool known; /* the first list has arrived, or the start no longer waits for it */
 	bool checkpoint_failure_logged; /* a failure to read the checkpoint was logged */
@@ -67,17 +68,17 @@ const struct reservations *holders_reservations(const struct holders *h)
 	return h->reservations;
 }
 
-const char *holders_trouble(const struct holders *h)
+const char *holders_error(const struct holders *h)
 {
-	return pod_resources_trouble(h->kubelet);
+	return pod_resources_error(h->kubelet);
 }
 
-bool holders_answer(const struct holders *h)
+bool holders_kubelet_answers(const struct holders *h)
 {
 	return pod_resources_answers(h->kubelet);
 }
 
-void holders_ask(struct holders *h)
+void holders_request(struct holders *h)
 {
 	pod_resources_refresh(h->kubelet);
 }
@@ -119,13 +120,13 @@ const struct granted_list *holders_granted(struct holders *h)
 	return &h->granted;
 }
 
-/* Asks the kubelet for the devices of a new sandbox. */
-static void ask_about_sandboxes(struct holders *h, uint64_t since_ms)
+/* Requests the devices of a new sandbox from the kubelet. */
+static void request_sandboxes(struct holders *h, uint64_t since_ms)
 {
-	if (!pod_sandbox_must_ask(holders_held(h), holders_sandboxes(h), since_ms))
+	if (!pod_sandbox_needs_details(holders_held(h), holders_sandboxes(h), since_ms))
 		return;
 	h->sandboxes_asked_ms = uv_now(h->loop);
-	holders_ask(h);
+	holders_request(h);
 }
 
 /* --- answers of the kubelet ----------------------------------------------------------------- */
@@ -135,21 +136,22 @@ static void on_refresh(void *arg)
 	struct holders *h = arg;
 
 	if (!h->known) {
-		log_warn("pods", 0,
-			 "no allocations from the kubelet after 2 s; starting without them");
+		log_warn(
+			"pods", 0,
+			"the kubelet has not reported its allocations after 2 s; starting without them");
 		h->known = true;
 		h->hooks.held(true, 0, h->hooks.arg);
 	}
 	timer_in(&h->refresh, REFRESH_MS); /* unless the answer sets an earlier time */
-	holders_ask(h);
+	holders_request(h);
 }
 
-/* Without allocations, stops polling (unless `polls`): no device can become free. Otherwise queries
- * every REFRESH_MS, or earlier when the outcome of a reservation should be in the kubelet's
- * list. */
+/* Sets the timer for the next query. Without allocations, stops polling (unless `polls`): no device
+ * can become free. Otherwise queries every REFRESH_MS, or earlier when the outcome of a reservation
+ * should be in the kubelet's list. */
 static void arm_refresh(struct holders *h)
 {
-	uint64_t now = uv_now(h->loop), at = reservations_ask_at(h->reservations),
+	uint64_t now = uv_now(h->loop), at = reservations_request_at(h->reservations),
 		 wait = REFRESH_MS;
 
 	if (at > now && at - now < REFRESH_MS)
@@ -168,7 +170,7 @@ static void read_checkpoint(struct holders *h, struct pod_list *ret)
 	int r = pod_checkpoint_read(ret, h->kubelet_dir, &e);
 
 	if (r >= 0)
-		pod_checkpoint_drop_gone(ret, h->root_dir);
+		pod_checkpoint_drop_ended(ret, h->root_dir);
 	else if (r != -ENOENT && !h->checkpoint_failure_logged)
 		log_warn("pods", 0, "cannot read the devices of init containers: %s", e.msg);
 	h->checkpoint_failure_logged = r < 0 && r != -ENOENT;
@@ -179,14 +181,15 @@ static int apply_list(struct holders *h, const struct pod_list *list, uint64_t a
 	struct pod_list checkpoint = {0};
 	int changed;
 
-	if (list->source == POD_SOURCE_API && reservations_lacks(h->reservations, list))
+	if (list->source == POD_SOURCE_API && reservations_need_checkpoint(h->reservations, list))
 		read_checkpoint(h, &checkpoint);
 	changed = reservations_apply(h->reservations, list, &checkpoint, asked_ms);
 	pod_list_done(&checkpoint);
 	return changed;
 }
 
-/* asked_ms 0: the query failed; the start no longer waits for a first list. */
+/* Applies a list of the kubelet. asked_ms 0: the query failed; the start no longer waits for a
+ * first list. */
 static void holders_on_list(const struct pod_list *list, uint64_t asked_ms, void *arg)
 {
 	struct holders *h = arg;
@@ -200,19 +203,19 @@ static void holders_on_list(const struct pod_list *list, uint64_t asked_ms, void
 	}
 	h->known = true;
 	arm_refresh(h);
-	ask_about_sandboxes(h, h->sandboxes_asked_ms);
+	request_sandboxes(h, h->sandboxes_asked_ms);
 	h->hooks.held(first || changed > 0, list->source == POD_SOURCE_API ? asked_ms : 0,
 		      h->hooks.arg);
 }
 
-/* The removal of a pod's folder is the only notification of its end. */
+/* Queries the kubelet: the removal of a pod's folder is the only notification of its end. */
 static void on_pod_folder(const char *name, void *arg)
 {
 	struct holders *h = arg;
 
 	(void)name;
 	if (holders_held(h)->n > 0 || h->polls)
-		holders_ask(h);
+		holders_request(h);
 }
 
 /* --- running pods --------------------------------------------------------------------------- */
@@ -223,7 +226,7 @@ static void holders_on_sandboxes(const struct sandbox_list *list, uint64_t asked
 
 	(void)list;
 	if (asked_ms)
-		ask_about_sandboxes(h, 0);
+		request_sandboxes(h, 0);
 	h->hooks.sandboxes(h->hooks.arg);
 }
 
@@ -239,9 +242,9 @@ const struct sandbox_list *holders_sandboxes(const struct holders *h)
 	return h->cri ? cri_sandboxes(h->cri) : &unknown;
 }
 
-void holders_ask_all(struct holders *h)
+void holders_request_all(struct holders *h)
 {
-	holders_ask(h);
+	holders_request(h);
 	if (h->cri)
 		cri_refresh(h->cri);
 }
@@ -270,7 +273,7 @@ static void watch_pods_dir(struct holders *h)
 	if (asprintf(&dir, "%s/pods", h->root_dir) < 0)
 		dir = NULL;
 	if (!dir || dir_watch_open(&h->pods_dir, h->loop, dir, on_pod_folder, h, &e) < 0)
-		log_warn("pods", 0, "%s, asking the kubelet every %d s instead", e.msg,
+		log_warn("pods", 0, "%s, polling the kubelet every %d s instead", e.msg,
 			 REFRESH_MS / 1000);
 }
 
@@ -341,7 +344,7 @@ int holders_open(struct holders **ret, struct uv_loop_s *loop, const struct hold
 	}
 	watch_pods_dir(h);
 	timer_in(&h->refresh, FIRST_LIST_MS);
-	holders_ask(h);
+	holders_request(h);
 	*ret = h;
 	return 0;
 }

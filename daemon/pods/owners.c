@@ -7,21 +7,59 @@
 
 #include "job.h"
 #include "process_owner.h"
+#include "search.h"
 #include "timer.h"
 
-/* Processes per lookup; any more are looked up at their next event. */
-#define ASKED_MAX   1024
+/* Returns the cached owner; NULL: it is not cached, or expired. */
+static const struct process_owner *known_owners_find(const struct known_owners *os, uint32_t pid,
+						     uint64_t cgroup, uint64_t now_ms)
+{
+	for (size_t i = 0; i < os->n; i++) {
+		const struct process_owner *o = &os->items[i].owner;
+
+		if (o->pid == pid && o->cgroup == cgroup &&
+		    now_ms - os->items[i].found_ms < KNOWN_OWNER_MS)
+			return o;
+	}
+	return NULL;
+}
+
+static size_t slot_for(struct known_owners *os, uint32_t pid)
+{
+	size_t oldest = 0;
+
+	for (size_t i = 0; i < os->n; i++) {
+		if (os->items[i].owner.pid == pid)
+			return i;
+		if (os->items[i].found_ms < os->items[oldest].found_ms)
+			oldest = i;
+	}
+	return os->n < KNOWN_OWNERS_MAX ? os->n++ : oldest;
+}
+
+/* Replaces the entry of the same pid, otherwise the oldest entry. */
+static void known_owners_keep(struct known_owners *os, const struct process_owner *owner,
+			      uint64_t now_ms)
+{
+	size_t slot = slot_for(os, owner->pid);
+
+	os->items[slot].owner = *owner;
+	os->items[slot].found_ms = now_ms;
+}
+
+/* Maximum number of processes per lookup; the rest are looked up at their next event. */
+#define LOOKUP_MAX  1024
 /* An event is delivered without its pod after this time, e.g. if the workers are stuck. A lookup
  * takes a few milliseconds. */
 #define WAIT_MS	    500
 #define WAITING_MAX 64
 
 /* A lookup; owned by the worker while it runs. */
-struct question {
+struct lookup {
 	struct job job;
-	struct owners *asker;
+	struct owners *parent;
 	int proc_fd;
-	struct process_owner asked[ASKED_MAX], *owners;
+	struct process_owner processes[LOOKUP_MAX], *owners;
 	size_t n, n_owners;
 };
 
@@ -37,10 +75,10 @@ struct owners {
 	const struct hw *hw;
 	struct owners_hooks hooks;
 	bool closing, timer_closed;
-	struct timer timer;		       /* the earliest deadline of a waiting event */
-	struct question *question;	       /* under way */
-	struct process_owner asked[ASKED_MAX]; /* for the next lookup */
-	size_t n_asked;
+	struct timer timer;			    /* the earliest deadline of a waiting event */
+	struct lookup *lookup;			    /* the running lookup; NULL = none */
+	struct process_owner processes[LOOKUP_MAX]; /* for the next lookup */
+	size_t n_processes;
 	struct known_owners known;
 	struct waiting waiting[WAITING_MAX];
 	size_t n_waiting;
@@ -65,17 +103,14 @@ void owners_deliver_to_pod(struct owners *o, const char *pod_uid, const struct e
 	o->hooks.event(&e, o->hooks.arg);
 }
 
-static bool was_asked(const struct question *q, uint32_t pid, uint64_t cgroup)
+static bool lookup_contains(const struct lookup *q, uint32_t pid, uint64_t cgroup)
 {
-	for (size_t i = 0; i < q->n; i++)
-		if (q->asked[i].pid == pid && q->asked[i].cgroup == cgroup)
-			return true;
-	return false;
+	return any_of(q->n, i, q->processes[i].pid == pid && q->processes[i].cgroup == cgroup);
 }
 
-/* Delivers the events whose process is known, those that the finished lookup (may be NULL) was
- * about even if it found nothing, and those past their deadline. */
-static void deliver_waiting(struct owners *o, const struct question *answered, uint64_t now_ms)
+/* Delivers the events whose process is cached, those whose process was in the finished lookup (may
+ * be NULL) even if that found nothing, and those past their deadline. */
+static void deliver_waiting(struct owners *o, const struct lookup *finished, uint64_t now_ms)
 {
 	size_t n = 0;
 
@@ -85,7 +120,7 @@ static void deliver_waiting(struct owners *o, const struct question *answered, u
 								      now_ms);
 
 		if (owner || w->until_ms <= now_ms ||
-		    (answered && was_asked(answered, w->pid, w->cgroup)))
+		    (finished && lookup_contains(finished, w->pid, w->cgroup)))
 			owners_deliver_to_pod(o, owner ? owner->pod_uid : "", &w->event);
 		else
 			o->waiting[n++] = *w;
@@ -115,20 +150,20 @@ static void owners_on_timer(void *arg)
 
 static void owners_release_if_done(struct owners *o)
 {
-	if (o->closing && o->timer_closed && !o->question)
+	if (o->closing && o->timer_closed && !o->lookup)
 		free(o);
 }
 
 static void find_owners(void *arg)
 {
-	struct question *q = arg;
+	struct lookup *q = arg;
 
-	q->n_owners = process_owners(q->proc_fd, q->asked, q->n, &q->owners);
+	q->n_owners = process_owners(q->proc_fd, q->processes, q->n, &q->owners);
 }
 
-static void owners_ask(struct owners *o);
+static void owners_request(struct owners *o);
 
-static void take_answers(struct owners *o, const struct question *q)
+static void take_results(struct owners *o, const struct lookup *q)
 {
 	for (size_t i = 0; i < q->n_owners; i++)
 		known_owners_keep(&o->known, &q->owners[i], uv_now(o->loop));
@@ -136,48 +171,49 @@ static void take_answers(struct owners *o, const struct question *q)
 		o->hooks.named(q->owners, q->n_owners, o->hooks.arg);
 	deliver_waiting(o, q, uv_now(o->loop));
 	owners_run_timer(o);
-	owners_ask(o);
+	owners_request(o);
 }
 
 static void on_found(void *arg)
 {
-	struct question *q = arg;
-	struct owners *o = q->asker;
+	struct lookup *q = arg;
+	struct owners *o = q->parent;
 
-	o->question = NULL;
+	o->lookup = NULL;
 	if (!o->closing)
-		take_answers(o, q);
+		take_results(o, q);
 	free(q->owners);
 	free(q);
 	owners_release_if_done(o);
 }
 
-static void owners_ask(struct owners *o)
+static void owners_request(struct owners *o)
 {
-	struct question *q;
+	struct lookup *q;
 
-	if (o->n_asked == 0 || o->question)
+	if (o->n_processes == 0 || o->lookup)
 		return;
 	q = calloc(1, sizeof(*q));
 	if (!q)
 		return; /* retried at the next event */
-	q->asker = o;
+	q->parent = o;
 	q->proc_fd = o->hw->proc_fd;
-	q->n = o->n_asked;
-	memcpy(q->asked, o->asked, sizeof(*o->asked) * o->n_asked);
-	o->n_asked = 0;
-	o->question = q;
+	q->n = o->n_processes;
+	memcpy(q->processes, o->processes, sizeof(*o->processes) * o->n_processes);
+	o->n_processes = 0;
+	o->lookup = q;
 	job_begin(&q->job, o->loop, "the search for owners of processes", find_owners, on_found, q);
 }
 
-static void want(struct owners *o, uint32_t pid, uint64_t cgroup)
+static void request_lookup(struct owners *o, uint32_t pid, uint64_t cgroup)
 {
-	for (size_t i = 0; i < o->n_asked; i++)
-		if (o->asked[i].pid == pid && o->asked[i].cgroup == cgroup)
+	for (size_t i = 0; i < o->n_processes; i++)
+		if (o->processes[i].pid == pid && o->processes[i].cgroup == cgroup)
 			return;
-	if (o->n_asked < ASKED_MAX)
-		o->asked[o->n_asked++] = (struct process_owner){.pid = pid, .cgroup = cgroup};
-	owners_ask(o);
+	if (o->n_processes < LOOKUP_MAX)
+		o->processes[o->n_processes++] = (struct process_owner){.pid = pid,
+									.cgroup = cgroup};
+	owners_request(o);
 }
 
 const struct process_owner *owners_find(struct owners *o, uint32_t pid, uint64_t cgroup)
@@ -186,7 +222,7 @@ const struct process_owner *owners_find(struct owners *o, uint32_t pid, uint64_t
 							      uv_now(o->loop));
 
 	if (!owner)
-		want(o, pid, cgroup);
+		request_lookup(o, pid, cgroup);
 	return owner;
 }
 
@@ -205,7 +241,7 @@ void owners_deliver(struct owners *o, uint32_t pid, uint64_t cgroup, const struc
 	owners_run_timer(o);
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- open and close --------------------------------------------------------------------------- */
 
 int owners_open(struct owners **ret, struct uv_loop_s *loop, const struct hw *hw,
 		const struct owners_hooks *hooks, struct err *e)

@@ -4,7 +4,9 @@
 
 #include <string.h>
 
-/* Was the sandbox created before or since the Allocate of the device? */
+#include "search.h"
+
+/* The order of the sandbox's creation and the Allocate of the device. */
 enum order { MADE_BEFORE, MADE_SINCE, NOT_KNOWN };
 
 static enum order pod_sandbox_order_of(const struct sandbox *s, const struct pod_device *d)
@@ -21,14 +23,12 @@ bool pod_sandbox_is_younger(const struct sandbox *s, const struct pod_list *held
 	return held->asked_ms && s->seen_ms > held->asked_ms;
 }
 
-bool pod_sandbox_must_ask(const struct pod_list *held, const struct sandbox_list *l,
-			  uint64_t since_ms)
+bool pod_sandbox_needs_details(const struct pod_list *held, const struct sandbox_list *l,
+			       uint64_t since_ms)
 {
-	for (size_t i = 0; i < l->n; i++)
-		if (l->items[i].ready && l->items[i].seen_ms > since_ms &&
-		    pod_sandbox_is_younger(&l->items[i], held))
-			return true;
-	return false;
+	return any_of(l->n, i,
+		      l->items[i].ready && l->items[i].seen_ms > since_ms &&
+			      pod_sandbox_is_younger(&l->items[i], held));
 }
 
 static int pod_sandbox_by_name(const struct sandbox *s, const struct pod_device *d)
@@ -40,7 +40,7 @@ static int pod_sandbox_by_name(const struct sandbox *s, const struct pod_device 
 
 /* Finds the first sandbox of that name; they are adjacent. An entry with a uid may have no name, so
  * all sandboxes are searched. */
-static size_t find_first(const struct sandbox_list *l, const struct pod_device *d)
+static size_t pod_sandbox_first(const struct sandbox_list *l, const struct pod_device *d)
 {
 	size_t low = 0, high = d->uid[0] ? 0 : l->n;
 
@@ -75,16 +75,17 @@ static bool pod_sandbox_same_pod(const struct sandbox *a, const struct sandbox *
 	return strcmp(a->uid, b->uid) == 0;
 }
 
-/* A sandbox with a creation time in the future shows that the clock was set. Then the creation
- * times of the others prove nothing. */
+/* True if the sandbox was created since the Allocate, or if its creation time is in the future
+ * (made_ms is 0): then the clock was set, and creation times prove nothing. */
 static bool may_be_since(const struct sandbox *s, const struct pod_device *d)
 {
 	return pod_sandbox_order_of(s, d) == MADE_SINCE ||
 	       (pod_sandbox_order_of(s, d) == NOT_KNOWN && d->reserved_ms && !s->made_ms);
 }
 
-/* Returns a sandbox of the pod whose sandbox was the first created since, or NULL if another such
- * pod has a ready sandbox, too: how long the creation of a sandbox took is unknown. */
+/* Returns a sandbox of the pod whose sandbox was the first created since the Allocate. NULL if
+ * another such pod has a ready sandbox, too, because it is unknown how long the creation of a
+ * sandbox took. */
 static const struct sandbox *first_since(const struct sandbox *s, size_t n,
 					 const struct pod_device *d)
 {
@@ -101,19 +102,19 @@ static const struct sandbox *first_since(const struct sandbox *s, size_t n,
 	return first;
 }
 
-/* Does another pod of the same name have a younger sandbox? Then the entry may be that pod's, even
- * if its sandbox has ended, and s belongs to a predecessor with containers that still run. */
+/* True if another pod of the same name has a younger sandbox. Then the entry may belong to that
+ * pod, even if its sandbox has ended, and s may belong to its predecessor, whose containers still
+ * run.
+ */
 static bool has_successor(const struct sandbox *s, const struct sandbox *all, size_t n,
 			  const struct pod_device *d)
 {
-	for (size_t i = 0; i < n; i++)
-		if (may_be(&all[i], d) && !pod_sandbox_same_pod(&all[i], s) &&
-		    sandbox_is_younger(&all[i], s))
-			return true;
-	return false;
+	return any_of(n, i,
+		      may_be(&all[i], d) && !pod_sandbox_same_pod(&all[i], s) &&
+			      sandbox_is_younger(&all[i], s));
 }
 
-/* Returns a sandbox of the only pod that has a ready one, unless that pod has a successor. */
+/* Returns a sandbox of the only pod that has a ready sandbox, unless that pod has a successor. */
 static const struct sandbox *only_one(const struct sandbox *s, size_t n, const struct pod_device *d)
 {
 	const struct sandbox *only = NULL;
@@ -128,8 +129,8 @@ static const struct sandbox *only_one(const struct sandbox *s, size_t n, const s
 	return only && !has_successor(only, s, n, d) ? only : NULL;
 }
 
-/* A container waits to be started, and the list was requested after that, so it contains the
- * sandbox. */
+/* True if the list contains the sandbox: a container waits to be started, and the list was
+ * requested after that. */
 static bool is_sure_to_be_listed(const struct sandbox_list *l, const struct pod_device *d)
 {
 	return d->start_ms && l->asked_ms >= d->start_ms;
@@ -148,7 +149,7 @@ static const struct sandbox *pod_sandbox_find_pod(const struct sandbox_list *l,
 
 const struct sandbox *pod_sandbox_find(const struct sandbox_list *l, const struct pod_device *d)
 {
-	size_t first = find_first(l, d), n = find_end(l, d, first) - first;
+	size_t first = pod_sandbox_first(l, d), n = find_end(l, d, first) - first;
 	const struct sandbox *s = &l->items[first], *pod = pod_sandbox_find_pod(l, s, n, d),
 			     *best = NULL;
 
@@ -161,7 +162,7 @@ const struct sandbox *pod_sandbox_find(const struct sandbox_list *l, const struc
 
 bool pod_sandbox_may_be(const struct sandbox_list *l, const struct pod_device *d)
 {
-	size_t first = find_first(l, d), end = find_end(l, d, first);
+	size_t first = pod_sandbox_first(l, d), end = find_end(l, d, first);
 
 	for (size_t i = first; i < end; i++)
 		if (l->items[i].ready && may_be(&l->items[i], d))

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* reservations.c - one list of what is allocated, and the time of each reservation in it.
+/* reservations.c - one list of the allocated devices, and the time of each reservation in it.
  *
- * A list of the kubelet replaces ours: its entries, plus reservations that are too young to be in
- * it. A reservation is kept beside a held device until it is old enough, because the list may still
- * show an init container that has ended. */
+ * A list of the kubelet replaces ours. Our new list has its entries, and the reservations that are
+ * too young to be in it. The reservation of an allocated device is kept until it is old enough,
+ * because the kubelet's list may still have an init container that has ended. */
 #include "reservations.h"
 
 #include <errno.h>
@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "search.h"
 
 struct reservation {
 	const char *resource; /* one of the names in struct reservations */
@@ -23,8 +24,7 @@ struct reservations {
 	struct pod_list list;
 	struct reservation *reserved; /* sorted by (id, resource) */
 	size_t n_reserved;
-	char **resources; /* names of all resources ever reserved from: at most as many as are
-			     configured */
+	char **resources; /* names of all resources that had reservations */
 	size_t n_resources;
 	uint64_t generation;
 };
@@ -62,8 +62,8 @@ static const char *reservations_name_of(struct reservations *l, const char *reso
 	return *name;
 }
 
-/* The index of the reservation, or where it would be inserted. Compares IDs first, because they
- * differ sooner than resources. */
+/* Returns the index of the reservation, or where it would be inserted. Compares IDs first, because
+ * they differ sooner than resources. */
 static size_t reservations_place_of(const struct reservations *l, const char *resource,
 				    const char *id)
 {
@@ -115,7 +115,7 @@ static int list_insert(struct pod_list *list, const char *resource, const char *
 	return 0;
 }
 
-/* The entries of an ID, one for every container that has it. */
+/* Returns the entries of an ID, one for every container that has it. */
 static struct pod_device *entries(struct reservations *l, const char *resource, const char *id,
 				  size_t *ret_n)
 {
@@ -144,7 +144,7 @@ static void stamp_start(struct reservations *l, const char *resource, const char
 		d[i].start_ms = ms;
 }
 
-/* The array has room for it; resource is one of our names. */
+/* Adds a reservation. The array has room for it; resource is one of our names. */
 static void note(struct reservations *l, const char *resource, const char *id, uint64_t now_ms)
 {
 	size_t at = reservations_place_of(l, resource, id);
@@ -177,7 +177,7 @@ static int reservation_add(struct reservations *l, const char *resource, const c
 	return 0;
 }
 
-/* Leaves one entry, without a pod; the next list fills it in. Allocates no memory. */
+/* Leaves one entry without a pod; the next list adds the pod. Allocates no memory. */
 static void forget_holders(struct reservations *l, const char *resource, const char *id)
 {
 	size_t n;
@@ -220,14 +220,14 @@ void reservations_note_end(struct reservations *l, const char *resource, const c
 	stamp_start(l, resource, id, 0);
 }
 
-/* Does a list requested at that time show the outcome of this reservation? */
+/* True if a list requested at that time shows the outcome of this reservation. */
 static bool is_settled(const struct reservation *r, uint64_t asked_ms)
 {
 	return asked_ms >= r->made_ms && asked_ms - r->made_ms >= RESERVATION_GRACE_MS;
 }
 
 /* Copies the list without IDs that were allocated after it was requested: for these it names the
- * previous holder. */
+ * previous owner. */
 static int reservations_copy(const struct reservations *l, struct pod_list *ret,
 			     const struct pod_list *from, uint64_t asked_ms)
 {
@@ -251,13 +251,11 @@ static bool is_unnamed(const struct reservations *l, const struct pod_device *d)
 	return d->pod[0] == '\0' || reservations_find(l, d->resource, d->id);
 }
 
-bool reservations_lacks(const struct reservations *l, const struct pod_list *given)
+bool reservations_need_checkpoint(const struct reservations *l, const struct pod_list *given)
 {
-	for (size_t i = 0; i < l->list.n; i++)
-		if (is_unnamed(l, &l->list.devices[i]) &&
-		    !reservations_is_named(given, &l->list.devices[i]))
-			return true;
-	return false;
+	return any_of(l->list.n, i,
+		      is_unnamed(l, &l->list.devices[i]) &&
+			      !reservations_is_named(given, &l->list.devices[i]));
 }
 
 /* Adds the devices of init containers. */
@@ -290,7 +288,7 @@ static int add_unsettled(const struct reservations *l, struct pod_list *list, ui
 	return 0;
 }
 
-/* The kubelet's list does not have these times. */
+/* Copies the times of the previous list, because the kubelet's list does not have them. */
 static void keep_times(struct pod_list *list, const struct pod_list *before)
 {
 	for (size_t i = 0; i < list->n; i++) {
@@ -337,7 +335,7 @@ int reservations_apply(struct reservations *l, const struct pod_list *given,
 	return changed;
 }
 
-uint64_t reservations_ask_at(const struct reservations *l)
+uint64_t reservations_request_at(const struct reservations *l)
 {
 	uint64_t at = UINT64_MAX;
 
@@ -347,8 +345,8 @@ uint64_t reservations_ask_at(const struct reservations *l)
 	return at;
 }
 
-/* An entry that exists only by a reservation has no pod and no uid; one from the kubelet's list has
- * no uid; one from the checkpoint has. */
+/* Returns the state of an entry. An entry that exists only by a reservation has no pod and no uid.
+ * An entry from the kubelet's list has a pod but no uid. An entry from the checkpoint has a uid. */
 static enum reservation_state state_of(const struct reservations *l, const struct pod_device *d)
 {
 	if (!d)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* allocation.c - what a container gets for its device IDs.
+/* allocation.c - builds the grant of a container for its device IDs.
  *
  * Success: for each ID, find its functions, add their nodes to the grant and their names to the
  * variables; then write the two variables. Fails on an ID of another pool, a removed device or
@@ -9,7 +9,6 @@
 #include <ctype.h>
 #include <jansson.h>
 
-#include "cdi.h"
 #include "cleanup.h"
 #include "function_nodes.h"
 #include "granted.h"
@@ -17,7 +16,7 @@
 
 /* --- IDs -------------------------------------------------------------------------------------- */
 
-/* Makes an ID from a request printable for messages, whatever its bytes and length. */
+/* Makes an ID from a request printable for messages; it may have any bytes and length. */
 static const char *id_shown(const char *id, char text[PLUGIN_ID_SIZE])
 {
 	size_t i;
@@ -49,8 +48,8 @@ static int unknown_id(const struct allocation_input *in, const char *id, struct 
 		       id_shown(id, text));
 }
 
-/* Rejects an ID that is unknown or occurs twice, and thereby any list longer than the pool, at its
- * first excess ID at the latest. */
+/* Rejects an ID that is unknown or occurs twice. So a list longer than the pool is rejected, too.
+ */
 static int check_id(const struct allocation_input *in, struct id_list ids, size_t at,
 		    const struct offer **ret, struct err *err)
 {
@@ -164,7 +163,7 @@ static int out_of_memory(struct granting *g)
 	return err_set(g->err, -ENOMEM, "out of memory");
 }
 
-static int give_nodes(struct granting *g, const struct function_nodes *nodes)
+static int grant_nodes(struct granting *g, const struct function_nodes *nodes)
 {
 	const struct pool *pool = g->in->view->pool;
 	const char *permissions = pool->permissions[0] != '\0' ? pool->permissions : "rw";
@@ -176,7 +175,7 @@ static int give_nodes(struct granting *g, const struct function_nodes *nodes)
 	return 0;
 }
 
-static int give_cdi(struct granting *g, const char *function)
+static int grant_cdi(struct granting *g, const char *function)
 {
 	char kind[RESOURCE_NAME_SIZE], device[CDI_NAME_SIZE], name[sizeof(kind) + sizeof(device)];
 
@@ -189,30 +188,29 @@ static int give_cdi(struct granting *g, const char *function)
 /* Adds one function to the grant, unless the container has it already. */
 static int give(struct granting *g, const char *function, const struct function_nodes *nodes)
 {
-	json_t *name = json_text(function);
+	json_auto_t *name = json_text(function);
 	const char *key = json_string_value(name);
 	int r = 0;
 
 	if (!key) {
 		r = out_of_memory(g);
 	} else if (!json_object_get(g->infos, key)) {
-		r = give_nodes(g, nodes);
+		r = grant_nodes(g, nodes);
 		/* CDI does not allow a device without edits. */
 		if (r == 0 && nodes->n > 0)
-			r = give_cdi(g, function);
+			r = grant_cdi(g, function);
 		if (r == 0 &&
 		    json_object_set_new(g->infos, key,
 					function_info(g->in->view->pool, function, nodes)) < 0)
 			r = out_of_memory(g);
 	}
-	json_decref(name);
 	return r;
 }
 
-/* The soft-RoCE device is created with the attachment, and its number is not known before. So the
- * container gets the folder in which all such nodes appear, and permission to open the one with the
- * function's name. */
-static int give_soft_roce(struct granting *g, const char *id)
+/* Grants a soft-RoCE device. The number of the soft-RoCE device is unknown until the attach creates
+ * it. So the container gets the folder with all such nodes, and permission to open the node with
+ * the function's name. */
+static int grant_soft_roce(struct granting *g, const char *id)
 {
 	const char *const folder = "/dev/" SOFT_ROCE_DIR;
 	char name[SOFT_ROCE_NODE_SIZE], node[sizeof(name) + 8];
@@ -232,7 +230,7 @@ static bool allocation_is_soft_roce(const struct pool *pool)
 	return pool->network && pool->network->plan.soft_roce;
 }
 
-static int give_function(struct granting *g, const char *id)
+static int grant_function(struct granting *g, const char *id)
 {
 	const struct function *fn = host_function(g->in->host, id);
 	struct function_nodes nodes = {0};
@@ -241,7 +239,7 @@ static int give_function(struct granting *g, const char *id)
 	if (!fn)
 		return err_set(g->err, -ENODEV, "%s was removed", id);
 	if (allocation_is_soft_roce(g->in->view->pool))
-		r = give_soft_roce(g, id);
+		r = grant_soft_roce(g, id);
 	else if (!g->in->view->pool->whole_directory)
 		r = function_nodes_collect(&nodes, g->in, fn, g->err);
 	if (r == 0)
@@ -256,12 +254,12 @@ static int give_folder(struct granting *g)
 	int r = function_nodes_folder(&nodes, g->in, g->err);
 
 	if (r == 0)
-		r = give_nodes(g, &nodes);
+		r = grant_nodes(g, &nodes);
 	function_nodes_done(&nodes);
 	return r;
 }
 
-static int give_members(struct granting *g, const struct offer *o)
+static int grant_members(struct granting *g, const struct offer *o)
 {
 	const struct pool *pool = g->in->view->pool;
 	const char *member;
@@ -274,7 +272,7 @@ static int give_members(struct granting *g, const struct offer *o)
 			       pool->name);
 	for (size_t i = 0; i < o->n_members; i++) {
 		member = g->in->view->members[o->first_member + i];
-		r = give_function(g, member);
+		r = grant_function(g, member);
 		if (r < 0)
 			return strcmp(member, o->id) == 0 ? r : err_wrap(g->err, "%s", o->id);
 	}
@@ -283,14 +281,15 @@ static int give_members(struct granting *g, const struct offer *o)
 
 /* --- the variables ---------------------------------------------------------------------------- */
 
-/* sriov-network-device-plugin's variables. The plugins whose configuration has numbered slots set
- * none. */
+/* True if the pool sets the variables of sriov-network-device-plugin. The plugins whose
+ * configuration has numbered slots set none. */
 static bool sets_variables(const struct pool *pool)
 {
 	return pool->kind == POOL_EXCLUSIVE || pool->ids != ID_NUMBER;
 }
 
-/* "PCIDEVICE_INTEL_COM_SRIOV": upper case, '_' for '.', '-' unchanged. */
+/* Returns the name of the variable, such as "PCIDEVICE_INTEL_COM_SRIOV": upper case, '_' for '.',
+ * '-' unchanged. */
 static char *variable_name(const struct pool *pool)
 {
 	char *name;
@@ -324,7 +323,7 @@ static int add_variables(struct granting *g)
 {
 	AUTO_FREE char *name = variable_name(g->in->view->pool);
 	AUTO_FREE char *list = function_list(g->infos);
-	/* Sorted, as Go prints its maps. */
+	/* Sorted keys, as Go prints its maps. */
 	AUTO_FREE char *infos = json_dumps(g->infos, JSON_COMPACT | JSON_SORT_KEYS);
 	AUTO_FREE char *info_name = NULL;
 
@@ -338,7 +337,7 @@ static int add_variables(struct granting *g)
 	return 0;
 }
 
-static int give_all(struct granting *g, struct id_list ids)
+static int grant_all(struct granting *g, struct id_list ids)
 {
 	const struct offer *offer;
 	int r = 0;
@@ -348,7 +347,7 @@ static int give_all(struct granting *g, struct id_list ids)
 	for (size_t i = 0; r == 0 && i < ids.n; i++) {
 		r = check_id(g->in, ids, i, &offer, g->err);
 		if (r == 0)
-			r = give_members(g, offer);
+			r = grant_members(g, offer);
 	}
 	if (r == 0 && !g->in->view->pool->network &&
 	    container_grant_annotation(&g->grant, GRANTED_NETWORK_KEY, GRANTED_NETWORK_NONE) < 0)
@@ -365,7 +364,7 @@ int allocation_grant(struct container_grant *ret, const struct allocation_input 
 {
 	struct err unread = {0};
 	struct granting g = {.in = in, .infos = json_object(), .err = err ? err : &unread};
-	int r = g.infos ? give_all(&g, ids) : out_of_memory(&g);
+	int r = g.infos ? grant_all(&g, ids) : out_of_memory(&g);
 
 	json_decref(g.infos);
 	if (r < 0)

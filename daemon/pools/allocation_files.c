@@ -4,12 +4,73 @@
 #include "allocation.h"
 
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cdi.h"
 #include "function_nodes.h"
 #include "json_text.h"
+#include "search.h"
+
+/* --- names of the Container Device Interface -------------------------------------------------- */
+
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_alnum(char c)
+{
+	return is_letter(c) || (c >= '0' && c <= '9');
+}
+
+/* True if the name consists of letters, digits and characters of `also`, with a letter or digit at
+ * the end. */
+static bool is_made_of(const char *name, const char *also)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < n; i++)
+		if (!is_alnum(name[i]) && !strchr(also, name[i]))
+			return false;
+	return n > 0 && is_alnum(name[n - 1]);
+}
+
+static const char *class_of(const struct pool *pool)
+{
+	if (pool->kind != POOL_EXCLUSIVE)
+		return "net-rdma";
+	switch (pool->type) {
+	case DEVICE_NET:
+		return "net-pci";
+	case DEVICE_AUX_NET:
+		return "net-sf";
+	case DEVICE_ACCELERATOR:
+		return "net-accel";
+	}
+	return "net-pci";
+}
+
+bool cdi_kind(const struct pool *pool, char ret[RESOURCE_NAME_SIZE])
+{
+	/* A runtime cannot add a folder as a device. */
+	if (!pool->cdi || pool->whole_directory || !is_letter(pool->prefix[0]) ||
+	    !is_made_of(pool->prefix, "_-."))
+		return false;
+	return snprintf(ret, RESOURCE_NAME_SIZE, "%s/%s", pool->prefix, class_of(pool)) <
+	       RESOURCE_NAME_SIZE;
+}
+
+bool cdi_device(const struct pool *pool, const char *function, char ret[CDI_NAME_SIZE])
+{
+	int n;
+
+	if (pool->kind == POOL_EXCLUSIVE)
+		n = snprintf(ret, CDI_NAME_SIZE, "%s", function);
+	else
+		n = snprintf(ret, CDI_NAME_SIZE, "%s-%s", pool->name, function);
+	return n < CDI_NAME_SIZE && is_alnum(ret[0]) && is_made_of(ret, "_-.:");
+}
 
 static const char device_info_end[] = "-device.json";
 static const char cdi_start[] = "rocelet-", cdi_end[] = ".json";
@@ -31,7 +92,8 @@ static bool allocation_add_text(json_t *o, const char *key, const char *text)
 
 /* --- device-info ------------------------------------------------------------------------------ */
 
-/* "mlx5_2,mlx5_3": all RDMA devices of a function, on the heap; NULL when out of memory. */
+/* Returns all RDMA devices of a function, such as "mlx5_2,mlx5_3", on the heap; NULL when out of
+ * memory. */
 static char *rdma_names(const struct host *host, const char *function)
 {
 	char *names = strdup(""), *longer;
@@ -89,7 +151,7 @@ static bool allocation_add_pci(json_t *o, const struct allocation_input *in,
 	return ok;
 }
 
-/* "vhost" or "virtio": the driver names that sriov-network-device-plugin uses. */
+/* Adds "vhost" or "virtio": the driver names that sriov-network-device-plugin uses. */
 static bool allocation_add_vdpa(json_t *o, const struct allocation_input *in,
 				const struct function *fn, const struct function_nodes *nodes)
 {
@@ -99,7 +161,7 @@ static bool allocation_add_vdpa(json_t *o, const struct allocation_input *in,
 	       allocation_add_text(o, "path", path ? path : "") && add_addresses(o, in->host, fn);
 }
 
-/* NULL: out of memory. */
+/* Returns the text of device-info. NULL: out of memory. */
 static char *device_info(const struct allocation_input *in, const struct function *fn,
 			 const struct function_nodes *nodes)
 {
@@ -117,13 +179,11 @@ static char *device_info(const struct allocation_input *in, const struct functio
 
 static bool allocation_has_id(const struct pool_view *view, const char *id)
 {
-	for (size_t i = 0; i < view->n_offers; i++)
-		if (strcmp(view->offers[i].id, id) == 0)
-			return true;
-	return false;
+	return any_of(view->n_offers, i, strcmp(view->offers[i].id, id) == 0);
 }
 
-/* Only functions with a PCI address have a format in the specification. */
+/* Describes the device of an ID. *ret_json stays NULL if the specification has no format for it:
+ * only functions with a PCI address have one. */
 static int device_describe(char **ret_json, const struct allocation_input *in, const char *id)
 {
 	const struct function *fn = host_function(in->host, id);
@@ -164,14 +224,14 @@ int allocation_device_info(char **ret_json, char **ret_name, const struct alloca
 	return 0;
 }
 
-/* The description does not depend on nodes. */
+/* Returns true for every node, because the description does not depend on them. */
 static bool allocation_any_node(const char *name, void *arg)
 {
 	(void)name, (void)arg;
 	return true;
 }
 
-/* Requests each kind of device in some selector, so a function gets what it has. */
+/* Selectors that request each kind of device, so a function gets all its nodes. */
 static struct selector any_device[] = {{.is_rdma = true}, {.vdpa = VDPA_VHOST}, {.is_rdma = false}};
 static const struct pool no_pool = {
 	.kind = POOL_EXCLUSIVE, .selectors = any_device, .n_selectors = 3};
@@ -190,8 +250,8 @@ int allocation_info_of_function(char **ret_json, const struct pools *pools, cons
 	return device_describe(ret_json, &in, function);
 }
 
-/* Returns what is between `start` and `end` of a name, its length in *ret_len. NULL: the name lacks
- * one of them. */
+/* Returns the part of a name between the prefix `start` and the suffix `end`, and its length in
+ * *ret_len. NULL: the name does not have both. */
 static const char *middle_of(const char *name, const char *start, const char *end, size_t *ret_len)
 {
 	size_t n = strlen(name), n_start = strlen(start), n_end = strlen(end);
@@ -221,7 +281,7 @@ bool allocation_device_info_is_stale(const struct pool_view *view, const char *f
 
 /* --- CDI -------------------------------------------------------------------------------------- */
 
-/* NULL: out of memory. */
+/* Returns the device nodes as JSON. NULL: out of memory. */
 static json_t *device_nodes(const struct pool *pool, const struct function_nodes *nodes)
 {
 	const char *permissions = pool->permissions[0] != '\0' ? pool->permissions : "rw";
@@ -260,7 +320,7 @@ static int allocation_add_device(json_t *devices, const struct allocation_input 
 	return json_array_append_new(devices, device) < 0 ? -ENOMEM : 0;
 }
 
-/* NULL: out of memory. */
+/* Returns all devices of the pool as JSON. NULL: out of memory. */
 static json_t *all_devices(const struct allocation_input *in)
 {
 	json_t *devices = json_array();

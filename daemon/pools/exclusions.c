@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* exclusions.c - default routes, PFs with VFs, other namespaces, and containers that hold a device
- * from another plugin. */
+/* exclusions.c - excludes functions with a default route, PFs with VFs, functions in other
+ * namespaces, and devices that containers have from another plugin. */
 #include "exclusions.h"
 
 #include <errno.h>
@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "default_route.h"
+#include "host_index.h"
 
 /* --- allocations ------------------------------------------------------------------------------ */
 
-/* Does the resource belong to an exclusive pool? */
+/* True if the resource belongs to an exclusive pool. */
 static bool exclusions_is_ours(const struct pool_config *config, const char *resource)
 {
 	char name[RESOURCE_NAME_SIZE];
@@ -34,7 +34,8 @@ static int cmp_foreign(const void *a, const void *b)
 	return r ? r : strcmp(x->resource, y->resource);
 }
 
-/* The list is sorted by resource, so each resource is looked up once. */
+/* Lists the allocations of other resources. The list is sorted by resource, so each resource is
+ * looked up once. */
 static void find_foreign(struct exclusions *b, const struct pool_config *config,
 			 const struct pod_list *held)
 {
@@ -56,8 +57,8 @@ static int cmp_foreign_id(const void *id, const void *entry)
 	return strcmp(id, (*(const struct pod_device *const *)entry)->id);
 }
 
-/* The resource of another plugin, or of a previous configuration, that has this function allocated;
- * NULL = none. */
+/* Returns the resource of another plugin, or of a previous configuration, under which this function
+ * is allocated; NULL = none. */
 static const char *foreign_resource(const struct exclusions *b, const char *function)
 {
 	const struct pod_device *const *found = bsearch(
@@ -66,8 +67,8 @@ static const char *foreign_resource(const struct exclusions *b, const char *func
 	return found ? (*found)->resource : NULL;
 }
 
-/* The resource under which a container holds a slot of this RDMA device ("mlx5_0-3"); NULL = none.
- * A slot with only a number does not show its device. */
+/* Returns the resource under which a container has a slot of this RDMA device ("mlx5_0-3"); NULL =
+ * none. A slot with only a number does not show its device. */
 static const char *slot_resource(const struct exclusions *b, const char *rdma)
 {
 	size_t len = strlen(rdma), low = 0, high = b->n_foreign;
@@ -98,7 +99,8 @@ static bool is_at(const struct netdev *nd, const struct rdma_port *p)
 	return nd->nsid == p->netdev_nsid && nd->ifindex == p->netdev_ifindex;
 }
 
-/* The netdev of a port, or NULL if it is one of the function's own, which is the usual case. */
+/* Returns the netdev of a port, or NULL if it is one of the function's own, which is the usual
+ * case. */
 static const struct netdev *other_netdev(const struct exclusions *b, const struct candidate *c,
 					 const struct rdma_port *p)
 {
@@ -108,7 +110,8 @@ static const struct netdev *other_netdev(const struct exclusions *b, const struc
 	return host_index_netdev(b->index, p->netdev_nsid, p->netdev_ifindex);
 }
 
-/* Checks the function's netdevs, and those of its RDMA devices' ports. */
+/* Returns the netdev with a default route that uses one of the function's netdevs, or the netdev of
+ * one of its RDMA devices' ports; NULL: none. */
 static const struct netdev *default_route(const struct exclusions *b, const struct candidate *c)
 {
 	const struct netdev *all = b->index->host->netdevs;
@@ -129,9 +132,9 @@ static const struct netdev *default_route(const struct exclusions *b, const stru
 	return NULL;
 }
 
-/* True: its netdev or RDMA device is in another namespace, *ret_nsid. A netdev with our mark is
- * returning and will be clean before it is used again: until then the function is unhealthy, but
- * not excluded. */
+/* True if its netdev or RDMA device is in another namespace, *ret_nsid. A netdev with our mark is
+ * returning, and will be cleaned before its next use: until then the function is unhealthy, but not
+ * excluded. */
 static bool is_elsewhere(const struct candidate *c, int *ret_nsid)
 {
 	for (size_t i = 0; i < c->self.n_netdevs; i++) {
@@ -185,11 +188,11 @@ static bool exclusions_is_in_use(const struct exclusions *b, const struct candid
 }
 
 bool exclusions_find(const struct exclusions *b, const struct pool *p, const struct candidate *c,
-		     bool lent, struct verdict *ret)
+		     bool allocated, struct verdict *ret)
 {
 	if (p->kind == POOL_EXCLUSIVE && is_excluded_from_exclusive(b, c, ret))
 		return true;
-	return !lent && exclusions_is_in_use(b, c, ret);
+	return !allocated && exclusions_is_in_use(b, c, ret);
 }
 
 int exclusions_init(struct exclusions *b, const struct host_index *ix,

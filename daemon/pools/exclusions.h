@@ -9,8 +9,8 @@
 struct exclusions {
 	const struct host_index *index;
 	const struct netdev **routes; /* default_routes() */
-	/* Devices held by containers, but not from an exclusive pool of the configuration; sorted
-	 * by ID. */
+	/* Devices that are allocated to containers under other resources than those of the
+	 * exclusive pools; sorted by ID. */
 	const struct pod_device **foreign;
 	size_t n_foreign;
 	bool held_known; /* the allocations are known */
@@ -20,7 +20,7 @@ struct exclusions {
 int exclusions_init(struct exclusions *, const struct host_index *, const struct pool_config *,
 		    const struct pod_list *held);
 void exclusions_done(struct exclusions *);
-/* True: it is excluded; kind and detail of *ret give the reason, the rest of *ret is unchanged.
- * lent: a container holds it from an exclusive pool of ours. */
+/* True if the function is excluded; kind and detail of *ret give the reason, the rest of *ret is
+ * unchanged. allocated: a container has the function from an exclusive pool of ours. */
 bool exclusions_find(const struct exclusions *, const struct pool *, const struct candidate *,
-		     bool lent, struct verdict *ret);
+		     bool allocated, struct verdict *ret);

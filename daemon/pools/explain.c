@@ -14,8 +14,8 @@ struct sentence {
 	size_t size, len;
 };
 
-__attribute__((format(printf, 2, 3))) static void explain_say(struct sentence *s, const char *fmt,
-							      ...)
+__attribute__((format(printf, 2, 3))) static void explain_print(struct sentence *s, const char *fmt,
+								...)
 {
 	va_list ap;
 	int n;
@@ -33,15 +33,15 @@ void explain_owner(const struct attach_owner *o, char *ret, size_t size)
 
 	ret[0] = '\0';
 	if (o->container[0])
-		explain_say(&s, "container %s of ", o->container);
+		explain_print(&s, "container %s of ", o->container);
 	if (o->pod[0])
-		explain_say(&s, "pod %s/%s", o->namespace, o->pod);
+		explain_print(&s, "pod %s/%s", o->namespace, o->pod);
 	else if (o->uid[0])
-		explain_say(&s, "the pod with uid %s", o->uid);
+		explain_print(&s, "the pod with uid %s", o->uid);
 	else
-		explain_say(&s, "%s (%s)",
-			    o->door == DOOR_ADMIN ? "an admin request" : "a namespace",
-			    o->netns.path[0] ? o->netns.path : "unknown");
+		explain_print(&s, "%s (%s)",
+			      o->door == DOOR_ADMIN ? "an admin request" : "a namespace",
+			      o->netns.path[0] ? o->netns.path : "unknown");
 }
 
 void explain_drift(unsigned drift, char *ret, size_t size)
@@ -53,43 +53,43 @@ void explain_drift(unsigned drift, char *ret, size_t size)
 	ret[0] = '\0';
 	for (size_t i = 0; (name = attach_drift_name(i, &bit)); i++)
 		if (drift & bit)
-			explain_say(&s, "%s%s", s.len ? ", " : "", name);
+			explain_print(&s, "%s%s", s.len ? ", " : "", name);
 }
 
 /* --- attachments ------------------------------------------------------------------------------ */
 
-static void say_since(struct sentence *s, const struct explain_input *in)
+static void explain_since(struct sentence *s, const struct explain_input *in)
 {
 	char when[UTC_TEXT_SIZE];
 
 	utc_text(in->attachment->since_ms + in->epoch_ms, when);
-	explain_say(s, " since %s", when);
+	explain_print(s, " since %s", when);
 }
 
-static void say_step(struct sentence *s, const struct attach_status *a)
+static void explain_step(struct sentence *s, const struct attach_status *a)
 {
 	if (a->step)
-		explain_say(s, ", at step %s", a->step);
+		explain_print(s, ", at step %s", a->step);
 }
 
-static void say_failure(struct sentence *s, const struct attach_status *a)
+static void explain_failure(struct sentence *s, const struct attach_status *a)
 {
 	if (a->error[0])
-		explain_say(s, "; %s%.255s", a->tries > 1 ? "last error: " : "", a->error);
+		explain_print(s, "; %s%.255s", a->tries > 1 ? "last error: " : "", a->error);
 	if (a->tries)
-		explain_say(s, " (tried %u time%s)", a->tries, a->tries == 1 ? "" : "s");
+		explain_print(s, " (tried %u time%s)", a->tries, a->tries == 1 ? "" : "s");
 }
 
-static void say_drift(struct sentence *s, const struct attach_status *a)
+static void explain_put_drift(struct sentence *s, const struct attach_status *a)
 {
 	char names[128];
 
 	explain_drift(a->drift, names, sizeof(names));
 	if (names[0])
-		explain_say(s, "; drift: %s", names);
+		explain_print(s, "; drift: %s", names);
 }
 
-static void say_attachment(struct sentence *s, const struct explain_input *in)
+static void explain_attachment(struct sentence *s, const struct explain_input *in)
 {
 	const struct attach_status *a = in->attachment;
 	char owner[512];
@@ -99,41 +99,54 @@ static void say_attachment(struct sentence *s, const struct explain_input *in)
 	case ATTACH_FREE:
 		break;
 	case ATTACH_ATTACHING:
-		explain_say(s, "being attached to %s", owner);
+		explain_print(s, "being attached to %s", owner);
 		break;
 	case ATTACH_IN_POD:
-		explain_say(s, "taken by %s, %s%s", owner,
-			    a->record->plan.in_host	? "in the host"
-			    : a->record->plan.no_netdev ? "without a netdev, for "
-							: "as ",
-			    a->record->plan.ifname);
+		explain_print(s, "in use by %s, %s%s", owner,
+			      a->record->plan.in_host	  ? "in the host"
+			      : a->record->plan.no_netdev ? "without a netdev, for "
+							  : "as ",
+			      a->record->plan.ifname);
 		break;
 	case ATTACH_RETURNING:
-		explain_say(s, "being returned from %s", owner);
+		explain_print(s, "being returned from %s", owner);
 		break;
 	case ATTACH_BAD:
-		explain_say(s, "bad: could not be cleaned after %s", owner);
+		explain_print(s, "bad: could not be cleaned after %s", owner);
 		break;
 	}
-	say_since(s, in);
-	say_step(s, a);
-	say_drift(s, a);
-	say_failure(s, a);
+	explain_since(s, in);
+	explain_step(s, a);
+	explain_put_drift(s, a);
+	explain_failure(s, a);
 }
 
 /* --- allocations ----------------------------------------------------------------------------- */
 
-static void say_health(struct sentence *s, unsigned reasons)
+void explain_unhealthy(const struct resource_device *d, char *ret, size_t size)
 {
-	char text[160];
+	struct sentence s = {ret, size, 0};
+	char text[160], when[UTC_TEXT_SIZE];
 
-	health_text(reasons, text, sizeof(text));
-	if (text[0])
-		explain_say(s, "; unhealthy because %s", text);
+	ret[0] = '\0';
+	health_text(d->reasons, text, sizeof(text));
+	utc_text(d->unhealthy_unix_ms, when);
+	explain_print(&s, "%s", text);
+	if (text[0] && when[0])
+		explain_print(&s, " since %.19sZ%s", when, d->or_earlier ? " or earlier" : "");
 }
 
-static void say_holder(struct sentence *s, const struct resource_table *t, const char *resource,
-		       const char *id)
+static void explain_health(struct sentence *s, const struct resource_device *d)
+{
+	char text[224];
+
+	explain_unhealthy(d, text, sizeof(text));
+	if (text[0])
+		explain_print(s, "; unhealthy because %s", text);
+}
+
+static void explain_holder(struct sentence *s, const struct resource_table *t, const char *resource,
+			   const char *id)
 {
 	const struct pod_device *d = pod_list_find(&t->held, resource, id, NULL);
 	struct attach_owner o = {0};
@@ -146,29 +159,43 @@ static void say_holder(struct sentence *s, const struct resource_table *t, const
 		snprintf(o.uid, sizeof(o.uid), "%s", d->uid);
 		explain_owner(&o, owner, sizeof(owner));
 	}
-	explain_say(s, "taken by %s", owner);
+	explain_print(s, "in use by %s", owner);
 }
 
-static void say_offered(struct sentence *s, const struct resource_table *t,
-			const struct resource_info *r, const struct resource_device *d)
+static void explain_offer(struct sentence *s, const struct resource_table *t,
+			  const struct resource_info *r, const struct resource_device *d)
 {
+	bool registered = r->registration == REGISTRATION_DONE;
+
 	switch (d->state) {
 	case RESERVATION_HELD:
-		say_holder(s, t, r->name, d->id);
+		explain_holder(s, t, r->name, d->id);
 		break;
 	case RESERVATION_RESERVED:
-		explain_say(s, "reserved: the kubelet allocates it to a container");
+		explain_print(s, "reserved: the kubelet allocates it to a container");
 		break;
 	case RESERVATION_FREE:
-		explain_say(s, d->reasons ? "not usable" : "free");
+		explain_print(
+			s,
+			d->reasons ? "not usable"
+			: t->held.source == POD_SOURCE_NONE && registered
+				? "apparently free (the kubelet does not report the allocations of pods)"
+				: "free");
 		break;
 	}
-	explain_say(s, ", %s as %s", d->state == RESERVATION_FREE ? "offered" : "allocated",
-		    r->name);
-	say_health(s, d->reasons);
+	if (d->state == RESERVATION_FREE && !registered) {
+		explain_print(s, ", but not offered: %s is not registered with the kubelet",
+			      r->name);
+		explain_health(s, d);
+		return;
+	}
+	explain_print(s, ", %s as %s", d->state == RESERVATION_FREE ? "offered" : "allocated",
+		      r->name);
+	explain_health(s, d);
 }
 
-/* "mlx5_0-7" is a slot of mlx5_0; "7" does not show its device. */
+/* True if the ID is a slot of the device: "mlx5_0-7" is a slot of mlx5_0; "7" does not show its
+ * device. */
 static bool explain_is_slot_of(const char *id, const char *rdma)
 {
 	size_t n = strlen(rdma);
@@ -177,8 +204,8 @@ static bool explain_is_slot_of(const char *id, const char *rdma)
 	       id[n + 1 + strspn(id + n + 1, "0123456789")] == '\0';
 }
 
-static void say_shared(struct sentence *s, const struct explain_input *in,
-		       const struct resource_info *r)
+static void explain_shared(struct sentence *s, const struct explain_input *in,
+			   const struct resource_info *r)
 {
 	const struct resource_device *d = &in->resources->table->devices[r->first_device];
 	size_t given = 0, own = 0, own_given = 0;
@@ -191,17 +218,18 @@ static void say_shared(struct sentence *s, const struct explain_input *in,
 		own += is_own;
 		own_given += is_own && is_given;
 	}
-	explain_say(s, "%sshared as %s, ", s->len ? "; " : "", r->name);
+	explain_print(s, "%sshared as %s, ", s->len ? "; " : "", r->name);
 	if (own > 0)
-		explain_say(s, "%zu of its %zu slots given", own_given, own);
+		explain_print(s, "%zu of its %zu slots allocated", own_given, own);
 	else if (r->n_members > 1)
-		explain_say(s, "%zu of the %zu slots of %zu HCAs given", given, r->n_devices,
-			    r->n_members);
+		explain_print(s, "%zu of the %zu slots of %zu HCAs allocated", given, r->n_devices,
+			      r->n_members);
 	else
-		explain_say(s, "%zu of %zu slots given", given, r->n_devices);
+		explain_print(s, "%zu of %zu slots allocated", given, r->n_devices);
 }
 
-/* A function belongs to one exclusive resource, or to any number of shared ones. */
+/* Names the resources that offer a function. A function belongs to one exclusive resource, or to
+ * any number of shared resources. */
 static bool explain_offered(struct sentence *s, const struct explain_input *in)
 {
 	const struct resource_table *t = in->resources->table;
@@ -210,9 +238,9 @@ static bool explain_offered(struct sentence *s, const struct explain_input *in)
 
 	for (size_t i = 0; i < n; i++) {
 		if (e[i].device)
-			say_offered(s, t, e[i].resource, e[i].device);
+			explain_offer(s, t, e[i].resource, e[i].device);
 		else
-			say_shared(s, in, e[i].resource);
+			explain_shared(s, in, e[i].resource);
 	}
 	return n > 0;
 }
@@ -225,9 +253,22 @@ static bool explain_foreign(struct sentence *s, const struct explain_input *in)
 
 	if (!d)
 		return false;
-	say_holder(s, t, d->resource, d->id);
-	explain_say(s, ", as %s", d->resource);
+	explain_holder(s, t, d->resource, d->id);
+	explain_print(s, ", as %s", d->resource);
 	return true;
+}
+
+/* Of a function's own ID; slots of shared resources have other ones. */
+static void explain_own_health(struct sentence *s, const struct explain_input *in)
+{
+	size_t n = 0;
+	const struct resource_entry *e = in->resources ? resource_index_find(in->resources,
+									     in->function, &n)
+						       : NULL;
+
+	for (size_t i = 0; i < n; i++)
+		if (e[i].device)
+			explain_health(s, e[i].device);
 }
 
 void explain_device(const struct explain_input *in, char ret[EXPLAIN_SIZE])
@@ -237,19 +278,25 @@ void explain_device(const struct explain_input *in, char ret[EXPLAIN_SIZE])
 
 	ret[0] = '\0';
 	if (in->attachment && in->attachment->record->state != ATTACH_FREE) {
-		say_attachment(&s, in);
+		explain_attachment(&s, in);
+		explain_own_health(&s, in);
+		return;
+	}
+	if (in->refused) {
+		explain_print(&s, "not offered: the configuration file is refused");
 		return;
 	}
 	if (!in->resources || in->resources->table->generation == 0) {
-		explain_say(&s,
-			    "not offered: no resources are configured, or nothing is decided yet");
+		explain_print(
+			&s,
+			"not offered: no resources are configured, or the pools are not built yet");
 		return;
 	}
 	if (explain_offered(&s, in) || explain_foreign(&s, in))
 		return;
 	why = resource_table_why(in->resources->table, in->function);
 	if (why && strncmp(why->why, "not offered", 11) == 0)
-		explain_say(&s, "%s", why->why);
+		explain_print(&s, "%s", why->why);
 	else
-		explain_say(&s, "not offered: %s", why ? why->why : "no pool matches it");
+		explain_print(&s, "not offered: %s", why ? why->why : "no pool matches it");
 }

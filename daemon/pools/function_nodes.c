@@ -4,35 +4,35 @@
 
 #include "array.h"
 
-/* --- what the selectors request --------------------------------------------------------------- */
+/* --- requests of the selectors ---------------------------------------------------------------- */
 
 /* any: at least one selector requests it; all: every selector does. */
-struct wish {
+struct request {
 	bool any, all;
 };
 
-struct wishes {
-	struct wish rdma, vdpa, vhost;
+struct requests {
+	struct request rdma, vdpa, vhost;
 };
 
-static void add_wish(struct wish *w, bool asked)
+static void add_request(struct request *w, bool requested)
 {
-	w->any = w->any || asked;
-	w->all = w->all && asked;
+	w->any = w->any || requested;
+	w->all = w->all && requested;
 }
 
-static struct wishes wishes_of(const struct pool *pool)
+static struct requests requests_of(const struct pool *pool)
 {
 	bool some = pool->n_selectors > 0;
-	struct wishes w = {{false, some}, {false, some}, {false, some}};
+	struct requests w = {{false, some}, {false, some}, {false, some}};
 
 	for (size_t i = 0; i < pool->n_selectors; i++) {
-		add_wish(&w.rdma, pool->selectors[i].is_rdma);
-		add_wish(&w.vdpa, pool->selectors[i].vdpa != VDPA_NONE);
-		add_wish(&w.vhost, pool->selectors[i].need_vhost_net);
+		add_request(&w.rdma, pool->selectors[i].is_rdma);
+		add_request(&w.vdpa, pool->selectors[i].vdpa != VDPA_NONE);
+		add_request(&w.vhost, pool->selectors[i].need_vhost_net);
 	}
 	if (pool->kind != POOL_EXCLUSIVE)
-		w.rdma = (struct wish){true, true};
+		w.rdma = (struct request){true, true};
 	return w;
 }
 
@@ -49,8 +49,8 @@ struct collection {
 static int missing(const struct collection *c, const char *name)
 {
 	if (!c->function)
-		return err_set(c->err, -ENODEV, "/dev/%s is not there", name);
-	return err_set(c->err, -ENODEV, "/dev/%s of %s is not there", name, c->function);
+		return err_set(c->err, -ENODEV, "/dev/%s does not exist", name);
+	return err_set(c->err, -ENODEV, "/dev/%s of %s does not exist", name, c->function);
 }
 
 /* Adds a node. name: below /dev on the host; inside: below /dev in the container. */
@@ -86,9 +86,9 @@ static int add_rdma_node(struct collection *c, enum node_role role, const char *
 	return node_add(c, role, below_dev);
 }
 
-/* uverbs and the (long obsolete) ucm nodes are always added; umad and issm give access to the whole
- * fabric, so they depend on the pool. It is no error if a port lacks issm, like RoCE, or umad,
- * unless the pool requires it. */
+/* Adds the nodes of an RDMA device. uverbs and the (long obsolete) ucm nodes are always added; umad
+ * and issm give access to the whole fabric, so they depend on the pool. A port without issm (as
+ * with RoCE) or umad is an error only if the pool requires it. */
 static int add_rdma_dev(struct collection *c, const struct rdma_dev *d)
 {
 	const struct pool *pool = c->in->view->pool;
@@ -108,7 +108,8 @@ static int add_rdma_dev(struct collection *c, const struct rdma_dev *d)
 	return r < 0 ? r : add_rdma_node(c, NODE_UCM, d->ucm);
 }
 
-/* An RDMA device without a parent function is a function of its own. */
+/* True if the RDMA device belongs to the function. A device without a parent function is a function
+ * of its own. */
 static bool function_nodes_is_of(const struct rdma_dev *d, const char *function)
 {
 	return strcmp(d->function[0] != '\0' ? d->function : d->name, function) == 0;
@@ -131,7 +132,8 @@ static int function_nodes_add_rdma(struct collection *c, bool required)
 	if (!c->nodes->rdma)
 		return required ? err_set(c->err, -ENODEV, "%s has no RDMA device", c->function)
 				: 0;
-	/* Optional: some kernels lack the connection manager, and some programs do not need it. */
+	/* Optional: some kernels do not have the connection manager, and some programs do not need
+	 * it. */
 	if (!c->in->exists("infiniband/rdma_cm", c->in->arg))
 		return 0;
 	return node_add(c, NODE_RDMA_CM, "infiniband/rdma_cm");
@@ -139,8 +141,8 @@ static int function_nodes_add_rdma(struct collection *c, bool required)
 
 /* --- user space drivers, vDPA, vhost ---------------------------------------------------------- */
 
-/* Without an IOMMU the group is called noiommu-N on the host. In the container it is N, as with
- * sriov-network-device-plugin. */
+/* Adds the VFIO node. Without an IOMMU the group is called noiommu-N on the host. In the container
+ * it is N, as with sriov-network-device-plugin. */
 static int add_vfio(struct collection *c, const struct function *fn)
 {
 	static const char noiommu[] = "vfio/noiommu-";
@@ -155,7 +157,7 @@ static int add_vfio(struct collection *c, const struct function *fn)
 	return r < 0 ? r : add_as(c, NODE_VFIO, fn->vfio, inside);
 }
 
-/* virtio_vdpa creates a netdev, which needs no node. */
+/* Adds the vDPA node. virtio_vdpa creates a netdev, which needs no node. */
 static int function_nodes_add_vdpa(struct collection *c, const struct function *fn)
 {
 	c->nodes->vdpa = true;
@@ -177,8 +179,8 @@ static int add_vhost(struct collection *c, bool required)
 	return r < 0 ? r : node_add(c, NODE_TUN, "net/tun");
 }
 
-/* vDPA and RDMA are alternatives: a selector requests one of them. */
-static int add_kind(struct collection *c, const struct wishes *w, const struct function *fn)
+/* Adds the nodes of one kind. vDPA and RDMA are alternatives: a selector requests one of them. */
+static int add_kind(struct collection *c, const struct requests *w, const struct function *fn)
 {
 	if (w->vdpa.any && fn->vdpa_driver[0] != '\0')
 		return function_nodes_add_vdpa(c, fn);
@@ -189,7 +191,7 @@ static int add_kind(struct collection *c, const struct wishes *w, const struct f
 
 static int function_nodes_add_all(struct collection *c, const struct function *fn)
 {
-	struct wishes w = wishes_of(c->in->view->pool);
+	struct requests w = requests_of(c->in->view->pool);
 	int r = 0;
 
 	if (fn->vfio[0] != '\0')

@@ -2,8 +2,8 @@
 /* function_nodes.h - the device nodes that a container gets for one function. Pure.
  *
  * The pool's selectors decide: RDMA (isRdma, and every shared pool), vDPA, vhost-net. If only some
- * of the selectors request one of these, functions get it if they have it. A function that is bound
- * to a user space driver (vfio, uio) also brings that driver's nodes. */
+ * of the selectors request one of these, a function without it is accepted. For a function that is
+ * bound to a user space driver (vfio, uio), the container also gets that driver's nodes. */
 #pragma once
 
 #include <stdbool.h>
@@ -39,8 +39,8 @@ struct function_nodes {
 	/* The function's first RDMA device, borrowed from the host; NULL = none, or not
 	 * requested. */
 	const struct rdma_dev *rdma;
-	/* What the pool requests and the function has. vdpa: the container gets a vDPA device, by a
-	 * node or as a netdev. */
+	/* The nodes that the pool requests and the function has. vdpa: the container gets a vDPA
+	 * device, by a node or as a netdev. */
 	bool vdpa, vhost;
 };
 
@@ -48,9 +48,9 @@ struct function_nodes {
  * node is missing; the message names it. -ENOMEM. *ret is empty on failure. */
 int function_nodes_collect(struct function_nodes *ret, const struct allocation_input *in,
 			   const struct function *, struct err *);
-/* The single node of a pool that grants /dev/infiniband as a whole. */
+/* Returns the single node of a pool that grants /dev/infiniband as a whole. */
 int function_nodes_folder(struct function_nodes *ret, const struct allocation_input *in,
 			  struct err *);
 void function_nodes_done(struct function_nodes *);
-/* Path inside the container of the first node with that role; NULL = none. Borrowed. */
+/* Returns the path inside the container of the first node with that role; NULL = none. Borrowed. */
 const char *function_nodes_path(const struct function_nodes *, enum node_role);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/* granted_nodes.c - see granted_nodes.h. */
 #include "granted_nodes.h"
 
 #include <errno.h>
@@ -8,10 +7,11 @@
 
 #include "array.h"
 #include "health.h"
+#include "search.h"
 
 static const char rdma_folder[] = "infiniband/";
 
-/* --- which functions have a node -------------------------------------------------------------- */
+/* --- functions of a node -------------------------------------------------------------- */
 
 static bool is_rdma_node(const char *node)
 {
@@ -34,7 +34,7 @@ static bool function_has_node(const struct function *fn, const char *node)
 	       strcmp(fn->vdpa_node, node) == 0;
 }
 
-/* Does the node belong to one device? rdma_cm, vfio/vfio, vhost-net and folders are shared by
+/* True if the node belongs to one device. rdma_cm, vfio/vfio, vhost-net and folders are shared by
  * all. */
 static bool is_of_one_device(const char *node)
 {
@@ -49,34 +49,25 @@ static bool is_of_one_device(const char *node)
 	return strncmp(node, "vfio/", 5) == 0 && node[5] >= '0' && node[5] <= '9';
 }
 
-/* --- which functions a container was given ---------------------------------------------------- */
+/* --- functions granted to a container ---------------------------------------------------- */
 
 static bool offer_has(const struct pool_view *v, const struct offer *o, const char *function)
 {
-	for (size_t i = 0; i < o->n_members; i++)
-		if (strcmp(v->members[o->first_member + i], function) == 0)
-			return true;
-	return false;
+	return any_of(o->n_members, i, strcmp(v->members[o->first_member + i], function) == 0);
 }
 
 static bool node_conflicts_has_id(const struct granted *g, const char *id)
 {
-	for (size_t i = 0; i < g->n_ids; i++)
-		if (strcmp(g->ids[i], id) == 0)
-			return true;
-	return false;
+	return any_of(g->n_ids, i, strcmp(g->ids[i], id) == 0);
 }
 
 static bool is_member(const struct pool_view *v, const char *function)
 {
-	for (size_t i = 0; i < v->n_members; i++)
-		if (strcmp(v->members[i], function) == 0)
-			return true;
-	return false;
+	return any_of(v->n_members, i, strcmp(v->members[i], function) == 0);
 }
 
-/* The IDs of a shared pool may move from one HCA to another, and its containers may share any of
- * them. */
+/* True if the grant includes the function. The IDs of a shared pool may move from one HCA to
+ * another, and its containers may share any of them. */
 static bool has_function(const struct granted *g, const struct pool_view *v, const char *function)
 {
 	if (v && v->pool->kind != POOL_EXCLUSIVE)
@@ -90,20 +81,18 @@ static bool has_function(const struct granted *g, const struct pool_view *v, con
 	return node_conflicts_has_id(g, function);
 }
 
-/* Does any of its IDs belong to a pool or a function of ours? */
+/* True if any ID of the grant is one of the pool, or a function of this host. */
 static bool node_conflicts_is_known(const struct granted *g, const struct pool_view *v,
 				    const struct host *h)
 {
-	for (size_t i = 0; i < g->n_ids; i++)
-		if ((v && pool_view_offer(v, g->ids[i])) || host_function(h, g->ids[i]))
-			return true;
-	return false;
+	return any_of(g->n_ids, i,
+		      (v && pool_view_offer(v, g->ids[i])) || host_function(h, g->ids[i]));
 }
 
 /* --- the current owner of a node -------------------------------------------------------------- */
 
-/* Searches for the functions that have a node: true if one of them was granted by `g`; *ret_other:
- * another one. */
+/* Searches for the functions that have a node. True if `g` has granted one of them; *ret_other: a
+ * function that it has not granted. */
 static bool is_own(const struct granted *g, const struct pool_view *v, const struct host *h,
 		   const char *node, const char **ret_other)
 {
@@ -124,7 +113,7 @@ static bool is_own(const struct granted *g, const struct pool_view *v, const str
 	return false;
 }
 
-/* Does any function granted by `g` have a node of this kind now? If not, the node is unknown, not
+/* True if any function granted by `g` has a node of this kind now. If not, the node is unknown, not
  * changed. */
 static bool node_conflicts_is_seen(const struct granted *g, const struct pool_view *v,
 				   const struct host *h, const char *node)
@@ -141,8 +130,8 @@ static bool node_conflicts_is_seen(const struct granted *g, const struct pool_vi
 	return false;
 }
 
-/* An ID was allocated again after the checkpoint was read, so this entry belongs to a pod that has
- * ended: the kubelet writes its checkpoint after our answer to Allocate. */
+/* True if an ID was allocated again after the checkpoint was read. Then this entry belongs to a pod
+ * that has ended, because the kubelet writes its checkpoint after our answer to Allocate. */
 static bool is_allocated_since(const struct granted_input *in, const struct granted *g)
 {
 	for (size_t i = 0; i < g->n_ids; i++) {
@@ -221,8 +210,8 @@ void node_conflicts_done(struct node_conflicts *c)
 
 /* --- affected containers ---------------------------------------------------------------------- */
 
-/* NULL: no container holds an ID of this entry. The kubelet keeps the entries of ended pods in its
- * checkpoint until its next allocation. */
+/* Returns the allocation to a container with an ID of this entry; NULL: none. The kubelet keeps the
+ * entries of ended pods in its checkpoint until its next allocation. */
 static const struct pod_device *node_conflicts_holder_of(const struct node_conflicts *c,
 							 const struct granted *g)
 {
@@ -233,7 +222,7 @@ static const struct pod_device *node_conflicts_holder_of(const struct node_confl
 	return d;
 }
 
-/* Was the node granted to the container with this ID? */
+/* True if the node was granted to the container with this ID. */
 static bool is_given_with(const struct node_conflict *x, const struct pool_view *v, const char *id)
 {
 	char name[RESOURCE_NAME_SIZE];
@@ -270,7 +259,7 @@ unsigned node_conflicts_judge(const struct node_conflicts *c, const struct pool_
 static int changed(const struct node_conflict *x, const char *id, struct err *e)
 {
 	return err_set(e, -ESTALE,
-		       "%s: its container was given /dev/%s, which is %s%s now; delete the pod, so "
+		       "%s: its container was given /dev/%s, which is now %s%s; delete the pod, so "
 		       "that devices are allocated to it again",
 		       id, x->node, x->function ? "a node of " : "no device's node",
 		       x->function ? x->function : "");

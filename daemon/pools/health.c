@@ -10,7 +10,7 @@
 
 #include "selectors.h"
 
-/* Reasons that differ from what is counted. */
+/* Reasons whose seen and counted states differ. */
 static unsigned health_pending(const struct health *h)
 {
 	return h->seen ^ h->counted;
@@ -25,9 +25,25 @@ static uint32_t hold_ms(const struct health *h, const struct pool *pool, unsigne
 
 void health_start(struct health *h, unsigned reasons, uint64_t now_ms)
 {
-	*h = (struct health){.seen = reasons, .counted = reasons};
+	*h = (struct health){.seen = reasons,
+			     .counted = reasons,
+			     .unhealthy_ms = reasons ? now_ms : 0,
+			     .or_earlier = reasons != 0};
 	for (unsigned i = 0; i < N_HEALTH_REASONS; i++)
 		h->since_ms[i] = now_ms;
+}
+
+/* Called after `counted` has changed from `before`. */
+static void health_note(struct health *h, unsigned before)
+{
+	if (h->counted == 0) {
+		h->unhealthy_ms = 0;
+		h->or_earlier = false;
+	}
+	for (unsigned i = 0; before == 0 && i < N_HEALTH_REASONS; i++)
+		if (h->counted & HEALTH_BIT(i) &&
+		    (h->unhealthy_ms == 0 || h->since_ms[i] < h->unhealthy_ms))
+			h->unhealthy_ms = h->since_ms[i];
 }
 
 bool health_update(struct health *h, unsigned reasons, const struct pool *pool, uint64_t now_ms)
@@ -44,7 +60,10 @@ bool health_update(struct health *h, unsigned reasons, const struct pool *pool, 
 		    now_ms - h->since_ms[i] >= hold_ms(h, pool, i))
 			h->counted ^= HEALTH_BIT(i);
 	}
-	return h->counted != before;
+	if (h->counted == before)
+		return false;
+	health_note(h, before);
+	return true;
 }
 
 uint64_t health_deadline(const struct health *h, const struct pool *pool)
@@ -75,15 +94,16 @@ void health_text(unsigned reasons, char *text, size_t size)
 /* --- current reasons -------------------------------------------------------------------------- */
 
 /* An unused VF is administratively down in the host, or is bound to a user space driver and has no
- * netdev: this is normal. Whether it would have a link then follows from its PF's carrier and from
- * the VF link state that the PF sets. */
+ * netdev: this is normal. Its link then depends on its PF's carrier and on the VF link state that
+ * the PF sets. */
 
 /* --- links ------------------------------------------------------------------------------------ */
 
-/* Ascending: of several netdevs, the best one counts. */
-enum sight { SEEN_NOTHING, SEEN_IDLE, SEEN_DEAD, SEEN_ALIVE };
+/* Ascending: the best of several netdevs counts. */
+enum link_seen { SEEN_NOTHING, SEEN_IDLE, SEEN_DEAD, SEEN_ALIVE };
 
-/* RFC 2863: a link that is up may still be dormant, e.g. waiting for 802.1X. */
+/* True if the netdev is up and not dormant. RFC 2863: a link that is up may still be dormant, e.g.
+ * waiting for 802.1X. */
 static bool health_is_usable(const struct netdev *d)
 {
 	static const char *const bad[] = {"dormant", "testing", "notpresent"};
@@ -95,21 +115,21 @@ static bool health_is_usable(const struct netdev *d)
 	       strcmp(d->operstate, "up") == 0 || strcmp(d->operstate, "unknown") == 0;
 }
 
-static enum sight netdev_link(const struct netdev *d)
+static enum link_seen netdev_link(const struct netdev *d)
 {
 	if (!(d->flags & IFF_UP))
 		return SEEN_IDLE;
 	return d->carrier != CARRIER_OFF && health_is_usable(d) ? SEEN_ALIVE : SEEN_DEAD;
 }
 
-/* One working port of a function is enough. */
-static enum sight own_link(const struct fn_parts *parts, bool anywhere)
+/* Returns the best link of the function's netdevs: one working port is enough. */
+static enum link_seen own_link(const struct fn_parts *parts, bool anywhere)
 {
-	enum sight best = SEEN_NOTHING;
+	enum link_seen best = SEEN_NOTHING;
 
 	for (size_t i = 0; i < parts->n_netdevs; i++) {
 		const struct netdev *d = part_netdev(parts, i);
-		enum sight link;
+		enum link_seen link;
 
 		/* The values of a netdev in an unreachable namespace are old. */
 		if (d->nsid != NSID_HOST && (!anywhere || d->nsid == NSID_ELSEWHERE))
@@ -133,7 +153,7 @@ static bool is_infiniband(const struct rdma_dev *d)
 	return d->n_ports && d->ports[0].link_layer == LINK_INFINIBAND;
 }
 
-/* An unknown state counts as active. */
+/* True if any port is active. An unknown state is treated as active. */
 static bool any_port_active(const struct rdma_dev *d)
 {
 	for (unsigned i = 0; i < d->n_ports; i++)
@@ -143,7 +163,8 @@ static bool any_port_active(const struct rdma_dev *d)
 	return d->n_ports == 0;
 }
 
-/* The physical function below a VF or a sub-function (whose parent may be a VF), or NULL. */
+/* Returns the physical function below a VF or a sub-function (whose parent may be a VF), or NULL.
+ */
 static const struct function *carrier_of(const struct host_index *ix, const struct function *f)
 {
 	const struct function *up = f;
@@ -153,13 +174,14 @@ static const struct function *carrier_of(const struct host_index *ix, const stru
 	return up == f ? NULL : up;
 }
 
-/* An uplink that is administratively down counts as dead, because its VFs have no link either. On
- * InfiniBand the RDMA port decides, because the netdev is only for IP. */
+/* True if the uplink is dead. An uplink that is administratively down is treated as dead, because
+ * its VFs have no link either. On InfiniBand the RDMA port decides, because the netdev is only for
+ * IP. */
 static bool is_uplink_dead(const struct host_index *ix, const struct function *pf)
 {
 	const struct fn_parts parts = host_index_own_parts(ix, pf);
 	const struct rdma_dev *rdma = health_rdma_of(&parts);
-	enum sight link;
+	enum link_seen link;
 
 	if (rdma && is_infiniband(rdma))
 		return !any_port_active(rdma);
@@ -174,11 +196,12 @@ static bool is_carrier_dead(const struct host_index *ix, const struct function *
 	return pf && f->vf_link != VF_LINK_ENABLE && is_uplink_dead(ix, pf);
 }
 
-/* A netdev in a pod's namespace is not visible, so its PF is judged instead. */
+/* True if the link of the function is down. A netdev in a pod's namespace is not visible, so its PF
+ * is judged instead. */
 static bool is_link_down(const struct host_index *ix, const struct fn_parts *parts)
 {
 	const struct function *f = parts->fn;
-	enum sight own = own_link(parts, false);
+	enum link_seen own = own_link(parts, false);
 
 	if (f->vf_link == VF_LINK_DISABLE)
 		return true;
@@ -189,9 +212,9 @@ static bool is_link_down(const struct host_index *ix, const struct fn_parts *par
 
 /* --- RDMA ------------------------------------------------------------------------------------- */
 
-/* Does the pool require RDMA? Only if all of its selectors do: a function may have matched the one
- * that does not. */
-static bool wants_rdma(const struct pool *p)
+/* True if the pool requires RDMA, which it does only if all of its selectors do: a function may
+ * have matched a selector without RDMA. */
+static bool requires_rdma(const struct pool *p)
 {
 	for (size_t i = 0; i < p->n_selectors; i++)
 		if (!p->selectors[i].is_rdma)
@@ -199,8 +222,9 @@ static bool wants_rdma(const struct pool *p)
 	return p->kind != POOL_EXCLUSIVE || p->n_selectors > 0;
 }
 
-/* The port of an unused RoCE device is down along with its netdev, which is normal. This includes a
- * PF returned by a pod, because the kernel closes a netdev that changes its namespace. */
+/* True if the state of the RDMA port is checked. The port of an unused RoCE device is down along
+ * with its netdev, which is normal. This includes a PF that has returned from a pod, because the
+ * kernel brings a netdev down when it changes its namespace. */
 static bool is_port_judged(const struct pool *p, const struct fn_parts *parts,
 			   const struct rdma_dev *rdma)
 {
@@ -262,7 +286,7 @@ static unsigned judge_function(const struct pool *p, const struct host_index *ix
 		return reasons;
 	if (is_driver_wrong(p, f))
 		reasons |= HEALTH_BIT(HEALTH_NO_DRIVER);
-	return wants_rdma(p) ? reasons | judge_rdma(p, &parts) : reasons;
+	return requires_rdma(p) ? reasons | judge_rdma(p, &parts) : reasons;
 }
 
 /* --- one offer -------------------------------------------------------------------------------- */
@@ -284,7 +308,7 @@ unsigned health_judge(const struct pool_view *view, const struct offer *offer,
 						  held && p->kind == POOL_EXCLUSIVE);
 
 		if (reasons == 0)
-			return 0; /* one fit member is enough */
+			return 0; /* one member without a reason is enough */
 		all |= reasons;
 	}
 	return all;

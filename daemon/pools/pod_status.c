@@ -25,7 +25,8 @@ bool pod_status_name(const char *id, char ret[PLUGIN_ID_SIZE])
 
 /* --- the container's grant -------------------------------------------------------------------- */
 
-/* "ROCELET_STATUS_INTEL_COM_SRIOV", built like PCIDEVICE_... */
+/* Returns the name of the variable, such as "ROCELET_STATUS_INTEL_COM_SRIOV", built like
+ * PCIDEVICE_... */
 static char *status_variable(const struct pool *pool)
 {
 	char *name;
@@ -99,7 +100,8 @@ static int pod_status_by_name(const void *a, const void *b)
 		      ((const struct pod_status_folder *)b)->name);
 }
 
-/* Several entries of one device, of containers or of resources, share one folder. */
+/* Merges several entries of one device, of containers or of resources, because they share one
+ * folder. */
 static void merge_same(struct pod_status_plan *plan)
 {
 	struct pod_status_folder *last = NULL;

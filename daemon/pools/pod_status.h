@@ -12,13 +12,13 @@
 #define POD_STATUS_FILE	  "status.json"
 #define POD_STATUS_INSIDE "/run/rocelet"
 
-/* The folder name of a device: its ID with '-' for ':', which Kubernetes does not allow in a mount
- * path ("0000-03-00.2"). False: the ID cannot be a folder name. */
+/* Writes the folder name of a device: its ID with '-' for ':', which Kubernetes does not allow in a
+ * mount path ("0000-03-00.2"). False: the ID cannot be a folder name. */
 bool pod_status_name(const char *id, char ret[PLUGIN_ID_SIZE]);
 
-/* Adds a mount for each of these IDs, whose folders exist, and the variable that lists their files:
- * ROCELET_STATUS_<PREFIX>_<NAME>, in the order of the IDs, separated by commas. run_dir is
- * absolute. -ENOMEM: some of it is missing. */
+/* Adds a mount for each of these IDs, and the variable that lists their files. The folders must
+ * exist. The variable is ROCELET_STATUS_<PREFIX>_<NAME>, in the order of the IDs, separated by
+ * commas. run_dir is absolute. -ENOMEM: the grant is incomplete. */
 int pod_status_grant(struct container_grant *, const struct pool *, const char *run_dir,
 		     struct id_list ids);
 
@@ -35,9 +35,9 @@ struct pod_status_plan {
 	bool certain; /* the allocations are known, so a device that is not listed is free */
 };
 
-/* The plan must be empty; -ENOMEM leaves it empty. */
+/* Fills an empty plan; -ENOMEM leaves it empty. */
 int pod_status_plan_make(struct pod_status_plan *, const struct pools *,
 			 const struct pod_list *held);
 void pod_status_plan_done(struct pod_status_plan *);
-/* Is the folder of this name to be removed, because its device is free? */
+/* True if the folder of this name must be removed, because its device is free. */
 bool pod_status_is_stale(const struct pod_status_plan *, const char *name);

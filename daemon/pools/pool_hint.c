@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* pool_hint.c - explains why a pool has no devices: finds the functions that pass the most tests of
- * a selector, and reports what they have instead of what the failed test requires. Pure. */
+ * a selector, and reports their values beside the value that the failed test requires. Pure. */
 #include <net/if_arp.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cleanup.h"
 #include "pool_slots.h"
+#include "search.h"
 
 /* A list of distinct words, truncated after the last one that fits. */
 struct words {
@@ -152,7 +152,7 @@ static void add_found(struct words *w, enum why_not why, const struct candidate 
 static const struct {
 	const char *noun; /* NULL: the test has no list of words */
 	size_t words;	  /* offset of the list in struct selector */
-} wishes[N_WHY_NOT] = {
+} requirements[N_WHY_NOT] = {
 	[WHY_NOT_VENDOR] = {"vendor", offsetof(struct selector, vendors)},
 	[WHY_NOT_DEVICE] = {"device id", offsetof(struct selector, devices)},
 	[WHY_NOT_DRIVER] = {"device with driver", offsetof(struct selector, drivers)},
@@ -180,16 +180,16 @@ static void pool_add_wanted(struct words *w, const struct selector *s, enum why_
 
 	if (pfs)
 		add_pf_words(w, pfs);
-	else if (wishes[why].noun)
-		add_words(w, (const void *)((const char *)s + wishes[why].words));
+	else if (requirements[why].noun)
+		add_words(w, (const void *)((const char *)s + requirements[why].words));
 }
 
 /* --- the message ------------------------------------------------------------------------------ */
 
-/* How far the functions got with one selector. */
+/* The result of one selector: how many of its tests the best functions pass. */
 struct progress {
-	enum why_not furthest; /* WHY_NOT_NONE: one matches */
-	size_t n;	       /* functions that got that far */
+	enum why_not furthest; /* WHY_NOT_NONE: a function matches */
+	size_t n;	       /* functions that pass all tests before `furthest` */
 	size_t n_earlier;      /* other functions of the pool's type */
 };
 
@@ -228,8 +228,8 @@ static void hint_find(const struct pool *pool, const struct selector *s,
 	}
 }
 
-/* Functions that have the required value, but failed an earlier test; only those that got
- * furthest. */
+/* Functions that have the required value, but failed an earlier test; only those that pass the most
+ * tests. */
 struct left_out {
 	struct words ids;
 	size_t n;
@@ -261,7 +261,7 @@ static void left_out_explain(const struct pool *pool, const struct selector *s,
 			     const struct left_out *l, enum why_not why, const char *wanted,
 			     char *text, size_t size)
 {
-	const char *noun = wishes[why].noun;
+	const char *noun = requirements[why].noun;
 	const char *verb = noun ? "match" : "ha", *ending = noun ? "" : "ve", *type = NULL;
 
 	if (l->n == 1)
@@ -274,7 +274,7 @@ static void left_out_explain(const struct pool *pool, const struct selector *s,
 		 *wanted ? " " : "", wanted, type ? type : why_not_name(l->why));
 }
 
-/* For the case that every function is of another type. */
+/* Explains the case that every function is of another type. */
 static void type_explain(const struct pool *pool, const struct selector *s,
 			 const struct host_index *ix, char *text, size_t size)
 {
@@ -282,13 +282,10 @@ static void type_explain(const struct pool *pool, const struct selector *s,
 		 selector_type_wrong(s, pool, &ix->host->functions[0]));
 }
 
-/* Is a required PF present? Then the VF range is what no function matches. */
+/* True if a required PF is present. Then the functions do not match the VF range. */
 static bool has_pf(const struct words *found, const struct pf_selectors *pfs)
 {
-	for (size_t i = 0; pfs && i < pfs->n; i++)
-		if (pool_has_word(found, pfs->list[i].name))
-			return true;
-	return false;
+	return pfs && any_of(pfs->n, i, pool_has_word(found, pfs->list[i].name));
 }
 
 static void hint_explain(const struct pool *pool, const struct selector *s,
@@ -296,7 +293,7 @@ static void hint_explain(const struct pool *pool, const struct selector *s,
 			 size_t size)
 {
 	struct words found = {0}, wanted = {0};
-	const char *noun = wishes[p->furthest].noun;
+	const char *noun = requirements[p->furthest].noun;
 	struct left_out l = left_out_of(pool, s, ix, p->furthest);
 	char among[64] = "";
 

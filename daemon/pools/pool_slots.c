@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* pool_slots.c - the number of slots, their IDs, and the HCAs behind each. */
+/* pool_slots.c - computes the number of slots, their IDs, and the HCAs of each slot. */
 #include "pool_slots.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 #include "array.h"
 
-/* Are the slots named after their HCA? Not if a slot is on all HCAs. */
+/* True if the slots are named after their HCA, which is not possible if a slot is on all HCAs. */
 static bool names_hca(const struct pool *p)
 {
 	return p->kind == POOL_SHARED_ONE && p->ids == ID_DEVICE_SLOT;
@@ -44,8 +44,8 @@ enum why_not pool_match(const struct pool *p, const struct selector *s, const st
 
 /* --- GID tables ------------------------------------------------------------------------------- */
 
-/* Number of slots that the port's GID table has room for, see POOL_SLOTS_DEFAULT. 0 = unknown; also
- * for InfiniBand, whose tables do not grow with addresses. */
+/* Returns the number of slots that fit the port's GID table, see POOL_SLOTS_DEFAULT. 0 = unknown,
+ * or InfiniBand, whose tables have no entries for addresses. */
 static unsigned port_room(const struct rdma_port *p)
 {
 	if (p->link_layer == LINK_INFINIBAND || p->gid_table_len == 0)
@@ -53,7 +53,7 @@ static unsigned port_room(const struct rdma_port *p)
 	return p->gid_table_len > 4 ? (p->gid_table_len - 2) / 2 : 1;
 }
 
-/* The minimum of the known values. */
+/* Returns the minimum of the known values. */
 static unsigned min_room(unsigned a, unsigned b)
 {
 	if (a == 0 || b == 0)
@@ -172,7 +172,8 @@ int pool_slots_offer(struct pool_view *v, const struct host_index *ix)
 	return v->pool->kind == POOL_SHARED_ALL ? offer_all(v, ix) : offer_each(v, ix);
 }
 
-/* "mlx5_0-7" is a slot of mlx5_0, even if there are fewer slots now. */
+/* True if the ID is a slot of the device: "mlx5_0-7" is a slot of mlx5_0, even if there are fewer
+ * slots now. */
 static bool pool_is_slot_of(const char *id, const char *rdma_name)
 {
 	size_t n = strlen(rdma_name);

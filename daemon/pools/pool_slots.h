@@ -10,16 +10,16 @@
 #define SLOT_NAME_MAX (PLUGIN_ID_SIZE - 1 - (sizeof("-65535") - 1))
 
 /* Returns the RDMA device through which a shared pool uses a function: in the host's namespace and
- * with its nodes. NULL: *ret_why is what is missing. */
+ * with its nodes. NULL: none, and *ret_why is the reason. */
 const struct rdma_dev *pool_slots_rdma(const struct pool *, const struct fn_parts *,
 				       enum why_not *ret_why);
-/* Does a function match one of the pool's selectors and, for a shared pool, have such an RDMA
- * device? */
+/* Returns WHY_NOT_NONE if the function matches the selector and, for a shared pool, has such an
+ * RDMA device; else the first failed test. */
 enum why_not pool_match(const struct pool *, const struct selector *, const struct candidate *);
-/* -ENOMEM leaves the view partly filled. */
+/* Adds the slots to the view. -ENOMEM: some are missing. */
 int pool_slots_offer(struct pool_view *, const struct host_index *);
-/* For an ID that is held but not offered: adds the functions known to be behind it. */
+/* Adds the known functions of an ID that is allocated, but would not be offered now. */
 void pool_slots_held(const struct pool_view *, const struct host_index *, struct offer *);
 
-/* The NUMA node that all members of an offer share; -1 if they do not. */
+/* Returns the NUMA node that all members of an offer share; -1 = they share none. */
 int pool_offer_numa(const struct pool_view *, const struct offer *, const struct host_index *);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* pools.c - matches every function with every pool, both in the order of their lists. A function
- * held by a container goes to the pool that granted it, regardless of the others. Offers are made
- * when all members are known. */
+ * that is allocated to a container belongs to the pool that granted it, regardless of the other
+ * pools. Offers are made when all members are known. */
 #include "pools.h"
 
 #include <errno.h>
@@ -12,6 +12,7 @@
 #include "array.h"
 #include "exclusions.h"
 #include "pool_slots.h"
+#include "search.h"
 
 typedef char resource_name[RESOURCE_NAME_SIZE];
 
@@ -20,7 +21,8 @@ struct build {
 	struct exclusions exclusions;
 	const struct pod_list *held;
 	resource_name *resources; /* one per pool */
-	bool *lent; /* matrix [function][pool]: a container holds the function from that pool */
+	bool *allocated; /* matrix [function][pool]: a container holds the function from that pool
+			  */
 	struct pools *out;
 };
 
@@ -32,7 +34,8 @@ static bool pools_is_exclusive(const struct pool *p)
 }
 
 /* Returns n_pools if no exclusive pool has that resource. */
-static size_t lender(const struct build *b, const struct pool_config *config, const char *resource)
+static size_t granting_pool(const struct build *b, const struct pool_config *config,
+			    const char *resource)
 {
 	size_t i = 0;
 
@@ -42,46 +45,44 @@ static size_t lender(const struct build *b, const struct pool_config *config, co
 	return i;
 }
 
-/* The list is sorted by resource, so each resource is looked up once. */
-static int find_lent(struct build *b, const struct pool_config *config)
+/* Finds the allocations to containers. The list is sorted by resource, so each resource is looked
+ * up once. */
+static int find_allocated(struct build *b, const struct pool_config *config)
 {
 	const struct host *h = b->index->host;
 	size_t n = b->out->n_views, pool = n;
 
-	b->lent = calloc(h->n_functions * n + 1, sizeof(*b->lent));
-	if (!b->lent)
+	b->allocated = calloc(h->n_functions * n + 1, sizeof(*b->allocated));
+	if (!b->allocated)
 		return -ENOMEM;
 	for (size_t i = 0; i < b->held->n; i++) {
 		const struct pod_device *d = &b->held->devices[i];
 		const struct function *fn;
 
 		if (i == 0 || strcmp(d->resource, d[-1].resource) != 0)
-			pool = lender(b, config, d->resource);
+			pool = granting_pool(b, config, d->resource);
 		fn = pool < n ? host_index_function(b->index, d->id) : NULL;
 		if (fn)
-			b->lent[(size_t)(fn - h->functions) * n + pool] = true;
+			b->allocated[(size_t)(fn - h->functions) * n + pool] = true;
 	}
 	return 0;
 }
 
-/* Does a container hold the function from this pool? */
+/* True if a container has the function from this pool. */
 static bool pools_is_held(const struct build *b, size_t pool, const struct function *fn)
 {
-	return b->lent[(size_t)(fn - b->index->host->functions) * b->out->n_views + pool];
+	return b->allocated[(size_t)(fn - b->index->host->functions) * b->out->n_views + pool];
 }
 
-static bool is_lent(const struct build *b, const struct function *fn)
+static bool is_allocated(const struct build *b, const struct function *fn)
 {
-	for (size_t i = 0; i < b->out->n_views; i++)
-		if (pools_is_held(b, i, fn))
-			return true;
-	return false;
+	return any_of(b->out->n_views, i, pools_is_held(b, i, fn));
 }
 
 /* --- one function ----------------------------------------------------------------------------- */
 
-/* Matches any of the pool's selectors; otherwise returns the reason of the one that came
- * closest. */
+/* Returns WHY_NOT_NONE if one of the pool's selectors matches, else the reason of the selector of
+ * which the function passes the most tests. */
 static enum why_not match(struct pool_view *v, const struct candidate *c)
 {
 	static const struct selector everything;
@@ -114,9 +115,9 @@ struct placing {
 	struct candidate c;
 	struct verdict *verdict;
 	const struct pool *owner; /* the first pool that has it */
-	bool lent;     /* a container holds it, so only the pool that granted it may have it */
-	bool wanted;   /* a pool would have it if it were not held */
-	bool excluded; /* it matched a pool, but was excluded from it */
+	bool allocated; /* allocated to a container, so only the pool that granted it may have it */
+	bool wanted;	/* a pool would have it if it were not allocated */
+	bool excluded;	/* it matched a pool, but was excluded from it */
 };
 
 static void note_nearest(struct verdict *v, const struct pool *p, enum why_not why)
@@ -129,7 +130,7 @@ static void note_nearest(struct verdict *v, const struct pool *p, enum why_not w
 
 static bool may_join(const struct placing *pl, const struct pool *p)
 {
-	return !pl->lent &&
+	return !pl->allocated &&
 	       (!pl->owner || (!pools_is_exclusive(pl->owner) && !pools_is_exclusive(p)));
 }
 
@@ -145,9 +146,9 @@ static int view_join(struct placing *pl, struct pool_view *v, enum verdict_kind 
 	return add_member(v, pl->c.self.fn->id);
 }
 
-/* Keeps the reason as the pool's hint, in the words of the function's own line, in case the pool
+/* Stores the reason as the pool's hint, with the text of the function's own line, in case the pool
  * stays empty. */
-static void note_bar(struct pool_view *view, const char *function, const struct verdict *v)
+static void note_exclusion(struct pool_view *view, const char *function, const struct verdict *v)
 {
 	char text[sizeof(view->hint) - DEV_ID_SIZE - 8];
 
@@ -157,15 +158,15 @@ static void note_bar(struct pool_view *view, const char *function, const struct 
 	snprintf(view->hint, sizeof(view->hint), "%s is %s", function, text);
 }
 
-/* Is the function excluded from a pool that it matches? The first such reason becomes its verdict,
- * unless another pool takes it. */
+/* True if the function is excluded from a pool that it matches. The first such reason becomes its
+ * verdict, unless another pool has the function. */
 static bool is_excluded(const struct build *b, struct placing *pl, struct pool_view *view)
 {
 	struct verdict v = {.pool = view->pool};
-	bool excluded = exclusions_find(&b->exclusions, view->pool, &pl->c, pl->lent, &v);
+	bool excluded = exclusions_find(&b->exclusions, view->pool, &pl->c, pl->allocated, &v);
 
 	if (excluded)
-		note_bar(view, pl->verdict->function, &v);
+		note_exclusion(view, pl->verdict->function, &v);
 	if (!excluded || pl->excluded || pl->owner)
 		return excluded;
 	memcpy(v.function, pl->verdict->function, sizeof(v.function));
@@ -174,11 +175,11 @@ static bool is_excluded(const struct build *b, struct placing *pl, struct pool_v
 	return true;
 }
 
-static int pool_ask(struct build *b, struct placing *pl, size_t pool)
+static int pool_try(struct build *b, struct placing *pl, size_t pool)
 {
 	struct pool_view *v = &b->out->views[pool];
 	enum why_not why = match(v, &pl->c);
-	bool held = pl->lent && pools_is_held(b, pool, pl->c.self.fn);
+	bool held = pl->allocated && pools_is_held(b, pool, pl->c.self.fn);
 	bool fits = why == WHY_NOT_NONE && !is_excluded(b, pl, v);
 
 	if (held)
@@ -194,13 +195,14 @@ static int pool_ask(struct build *b, struct placing *pl, size_t pool)
 
 static int place(struct build *b, const struct function *fn, struct verdict *verdict)
 {
-	struct placing pl = {
-		.c = candidate_of(b->index, fn), .verdict = verdict, .lent = is_lent(b, fn)};
+	struct placing pl = {.c = candidate_of(b->index, fn),
+			     .verdict = verdict,
+			     .allocated = is_allocated(b, fn)};
 
 	memcpy(verdict->function, fn->id, sizeof(verdict->function));
 	verdict->kind = VERDICT_NO_MATCH;
 	for (size_t i = 0; i < b->out->n_views; i++) {
-		int r = pool_ask(b, &pl, i);
+		int r = pool_try(b, &pl, i);
 
 		if (r < 0)
 			return r;
@@ -225,8 +227,9 @@ static int offer_functions(struct pool_view *v, const struct host_index *ix)
 	return 0;
 }
 
-/* A held ID of an exclusive pool is either on the bus, and so offered, or gone. */
-static int offer_gone(struct pool_view *v, struct offer *o)
+/* Offers an allocated ID of an exclusive pool whose function was removed: if it is on the bus, it
+ * is offered already. */
+static int offer_removed(struct pool_view *v, struct offer *o)
 {
 	o->first_member = v->n_members;
 	o->n_members = 1;
@@ -252,12 +255,13 @@ static int offer_held(struct build *b, struct pool_view *v, const struct pod_dev
 		return -ENOMEM;
 	snprintf(o->id, sizeof(o->id), "%s", held->id);
 	if (pools_is_exclusive(v->pool))
-		return offer_gone(v, o);
+		return offer_removed(v, o);
 	pool_slots_held(v, b->index, o);
 	return 0;
 }
 
-/* Several containers may hold one ID, which is offered once. */
+/* Offers the pool's allocated IDs that it would not offer otherwise. One ID may be allocated to
+ * several containers, but is offered once. */
 static int offer_all_held(struct build *b, size_t pool)
 {
 	struct pool_view *v = &b->out->views[pool];
@@ -278,14 +282,15 @@ static int offer_all_held(struct build *b, size_t pool)
 	return 0;
 }
 
-/* "Another pool has the functions" explains more than an exclusion. */
+/* Sets the hint of an empty pool. That another pool has the functions explains more than an
+ * exclusion. */
 static void explain_empty(const struct build *b, struct pool_view *v)
 {
 	if (v->n_members > 0)
 		v->hint[0] = '\0';
 	else if (v->n_taken > 0)
-		snprintf(v->hint, sizeof(v->hint), "another pool has the %zu that match%s",
-			 v->n_taken, v->n_taken == 1 ? "es" : "");
+		snprintf(v->hint, sizeof(v->hint), "another pool has the %zu matching device%s",
+			 v->n_taken, v->n_taken == 1 ? "" : "s");
 	else if (!v->hint[0])
 		pool_hint(v->pool, b->index, v->hint, sizeof(v->hint));
 }
@@ -347,7 +352,7 @@ static int build_all(struct build *b, const struct pool_config *config)
 	int r = make_views(b, config);
 
 	if (r == 0)
-		r = find_lent(b, config);
+		r = find_allocated(b, config);
 	if (r == 0)
 		r = exclusions_init(&b->exclusions, b->index, config, b->held);
 	if (r == 0)
@@ -370,7 +375,7 @@ int pools_build(struct pools *ret, const struct pool_config *config, const struc
 	if (r < 0)
 		pools_done(ret);
 	free(b.resources);
-	free(b.lent);
+	free(b.allocated);
 	exclusions_done(&b.exclusions);
 	host_index_done(&ix);
 	return r;
@@ -402,8 +407,5 @@ const struct pool_view *pools_find(const struct pools *p, const char *resource)
 
 const struct offer *pool_view_offer(const struct pool_view *v, const char *id)
 {
-	for (size_t i = 0; i < v->n_offers; i++)
-		if (strcmp(v->offers[i].id, id) == 0)
-			return &v->offers[i];
-	return NULL;
+	return find_first(v->offers, v->n_offers, i, strcmp(v->offers[i].id, id) == 0);
 }

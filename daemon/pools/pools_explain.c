@@ -64,7 +64,8 @@ static void print_resource(FILE *f, const char *before, const struct pool *p)
 	fprintf(f, "%s%s", before, resource);
 }
 
-/* Members are in the functions' order; at[view] is the index of each view's next one. */
+/* Prints the line of a function. Members are in the functions' order; at[view] is the index of each
+ * view's next member. */
 static void print_function(FILE *f, const struct pools *p, const struct verdict *v, int columns,
 			   size_t *at)
 {
@@ -108,7 +109,7 @@ static void print_pool(FILE *f, const struct pool_view *v)
 		break;
 	}
 	if (v->gid_capacity)
-		fprintf(f, "; GID tables have room for %u", v->gid_capacity);
+		fprintf(f, "; %u fit the GID tables", v->gid_capacity);
 	fputc('\n', f);
 }
 
@@ -138,7 +139,7 @@ static void warn_slots(FILE *f, const struct pool_view *v)
 	if (v->gid_capacity && v->n_offers > v->gid_capacity) {
 		print_resource(f, "warning: ", v->pool);
 		fprintf(f,
-			": %zu slots, but the GID tables have room for %u containers' addresses\n",
+			": %zu slots, but the addresses of only %u containers fit the GID tables\n",
 			v->n_offers, v->gid_capacity);
 	}
 	if (v->n_wanted > POOL_SLOTS_MAX) {
@@ -148,7 +149,7 @@ static void warn_slots(FILE *f, const struct pool_view *v)
 	}
 }
 
-/* at: one element per pool, zeroed. */
+/* Prints the pools. at: one element per pool, zeroed. */
 static void pools_print(FILE *f, const struct pools *p, size_t *at)
 {
 	int columns = function_width(p);

@@ -16,7 +16,7 @@ size_t pools_lost_held(const struct resource_table *t, const char *resource)
 	return n;
 }
 
-/* The view of the resource; NULL: the configuration has no such resource. */
+/* Returns the view of the resource; NULL: the configuration has no such resource. */
 static const struct pool_view *pools_lost_view(const struct pools *p, const char *resource)
 {
 	char name[RESOURCE_NAME_SIZE];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* preferred.c - chooses the best of the free IDs for a container. Pure.
  *
- * The candidates are sorted in natural order once, so that the order of the request has no effect;
- * then the best of the rest is taken until there are enough. contender_better() defines "best".
- * Fails if must_include is not available or exceeds the size, or out of memory. */
+ * The candidates are sorted in natural order once, so that the order of the request has no effect.
+ * Then the best remaining candidate is taken until there are enough. contender_better() defines
+ * "best". Fails if must_include is not available or exceeds the size, or out of memory. */
 #include "allocation.h"
 
 #include <stdlib.h>
@@ -61,7 +61,8 @@ struct lookup {
 	size_t n;
 };
 
-/* first: the name inside element 0 of an array of n elements of that size. */
+/* Builds a lookup of names. first: the name inside element 0 of an array of n elements of that
+ * size. */
 static bool lookup_init(struct lookup *l, const char *first, size_t n, size_t size,
 			const void *array)
 {
@@ -83,29 +84,28 @@ static const void *lookup_find(const struct lookup *l, const char *name)
 	return found ? found->object : NULL;
 }
 
-struct knowledge {
+struct indexes {
 	const struct pool_view *view;
 	struct lookup offers, functions;
 };
 
-static bool knowledge_init(struct knowledge *k, const struct pool_view *view,
-			   const struct host *host)
+static bool indexes_init(struct indexes *k, const struct pool_view *view, const struct host *host)
 {
-	*k = (struct knowledge){.view = view};
+	*k = (struct indexes){.view = view};
 	return lookup_init(&k->offers, view->n_offers ? view->offers[0].id : "", view->n_offers,
 			   sizeof(*view->offers), view->offers) &&
 	       lookup_init(&k->functions, host->n_functions ? host->functions[0].id : "",
 			   host->n_functions, sizeof(*host->functions), host->functions);
 }
 
-static void knowledge_done(struct knowledge *k)
+static void indexes_done(struct indexes *k)
 {
 	free(k->offers.list);
 	free(k->functions.list);
 }
 
-/* The function of an ID; NULL: none, or the ID covers all of the pool's functions. */
-static const struct function *function_of(const struct knowledge *k, const char *id)
+/* Returns the function of an ID; NULL: none, or the ID is for all functions of the pool. */
+static const struct function *function_of(const struct indexes *k, const char *id)
 {
 	const struct offer *o = lookup_find(&k->offers, id);
 
@@ -114,15 +114,16 @@ static const struct function *function_of(const struct knowledge *k, const char 
 	return lookup_find(&k->functions, k->view->members[o->first_member]);
 }
 
-/* A sub-function without a NUMA node has that of its parent. */
-static int numa_of(const struct knowledge *k, const struct function *fn)
+/* Returns the NUMA node of a function; a sub-function without one has that of its parent. */
+static int numa_of(const struct indexes *k, const struct function *fn)
 {
 	if (fn && fn->kind == FN_SF && fn->numa < 0)
 		fn = lookup_find(&k->functions, fn->parent);
 	return fn ? fn->numa : -1;
 }
 
-/* VFs and sub-functions are grouped by PF, the slots of a shared pool by HCA. */
+/* Returns the name of the group. VFs and sub-functions are grouped by PF, the slots of a shared
+ * pool by HCA. */
 static const char *pf_of(const struct pool_view *view, const struct function *fn)
 {
 	return view->pool->kind == POOL_EXCLUSIVE && fn->parent[0] != '\0' ? fn->parent : fn->id;
@@ -175,7 +176,7 @@ static bool choice_fill(struct choice *c, const struct id_list *available)
 	return true;
 }
 
-static bool choice_describe(struct choice *c, const struct knowledge *k)
+static bool choice_describe(struct choice *c, const struct indexes *k)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		struct contender *x = &c->list[i];
@@ -200,9 +201,9 @@ static void choice_take(struct choice *c, struct contender *x)
 
 /* --- comparison ------------------------------------------------------------------------------- */
 
-/* Number of bridges that two functions share, from the root complex down. The last component of a
- * path is the function itself and is not counted, so cards in two ports of one switch are as close
- * as possible. */
+/* Returns the number of bridges that two functions share, from the root complex down. The last
+ * component of a path is the function itself and is not counted, so cards in two ports of one
+ * switch are as close as possible. */
 static unsigned shared_bridges(const char *a, const char *b)
 {
 	const char *end_a = strrchr(a, '/'), *end_b = strrchr(b, '/');
@@ -232,9 +233,9 @@ static void choice_measure(struct choice *c)
 		}
 }
 
-/* < 0: a is better. A node in use is best, so the container stays on it while it has IDs left;
- * then the node with the most IDs left, which most likely has enough for the rest. Functions
- * without a node come last. */
+/* Compares two groups. < 0: a is better. A node in use is best, so the container stays on it while
+ * the node has IDs left. Next is the node with the most IDs left, which most likely has enough for
+ * the rest. Functions without a node are last. */
 static int compare_nodes(const struct group *a, const struct group *b)
 {
 	bool a_used = a->taken > 0 && a->numa >= 0, b_used = b->taken > 0 && b->numa >= 0;
@@ -250,7 +251,8 @@ static int compare_nodes(const struct group *a, const struct group *b)
 	return a->numa < b->numa ? -1 : 1;
 }
 
-/* Spreads the load: prefers the PF with the fewest IDs taken, then the one with the most left. */
+/* Spreads the load: prefers the PF with the fewest IDs taken, then the PF with the most IDs left.
+ */
 static int compare_pfs(const struct group *a, const struct group *b)
 {
 	if (a->taken != b->taken)
@@ -260,7 +262,7 @@ static int compare_pfs(const struct group *a, const struct group *b)
 	return 0;
 }
 
-/* b precedes a in natural order, so a must be strictly better. */
+/* True if a is better than b. b precedes a in natural order, so a must be strictly better. */
 static bool contender_better(const struct choice *c, const struct contender *a,
 			     const struct contender *b)
 {
@@ -287,8 +289,8 @@ static struct contender *contender_best(struct choice *c)
 
 /* --- choice ----------------------------------------------------------------------------------- */
 
-/* Takes must_include, in natural order. Returns their number, or -EINVAL if one is not available or
- * there are too many. */
+/* Takes the IDs of must_include, in natural order. Returns their number, or -EINVAL if an ID is not
+ * available or there are too many. */
 static int take_must(struct choice *c, const char **ret, const struct preference_request *req)
 {
 	size_t n = 0;
@@ -327,16 +329,16 @@ int allocation_prefer(const char **ret, const struct pool_view *view, const stru
 		      const struct preference_request *req, id_busy_fn *is_busy, void *arg)
 {
 	struct choice c = {0};
-	struct knowledge k;
+	struct indexes k;
 	int r = -ENOMEM;
 
-	if (knowledge_init(&k, view, host) && choice_fill(&c, &req->available) &&
+	if (indexes_init(&k, view, host) && choice_fill(&c, &req->available) &&
 	    choice_describe(&c, &k)) {
 		for (size_t i = 0; i < c.n; i++)
 			c.list[i].busy = is_busy(c.list[i].id, arg);
 		r = choice_make(&c, ret, req);
 	}
 	choice_done(&c);
-	knowledge_done(&k);
+	indexes_done(&k);
 	return r;
 }

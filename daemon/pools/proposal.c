@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* proposal.c - rates every function by itself, makes pools of the best ones, and lets pools_build()
- * place the functions. */
+/* proposal.c - rates every function separately, creates pools of the best ones, and places the
+ * functions with pools_build(). */
 #include "proposal.h"
 
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 #include "array.h"
 #include "cleanup.h"
-#include "default_route.h"
+#include "host_index.h"
 #include "pool_config.h"
 #include "pools.h"
 #include "proposal_rate.h"
@@ -36,7 +36,7 @@ __attribute__((format(printf, 3, 4))) static void proposal_append(char *text, si
 	va_end(ap);
 }
 
-/* "0000:03:00.0 (eth0, mlx5_0)". */
+/* Writes a text such as "0000:03:00.0 (eth0, mlx5_0)". */
 static void proposal_describe(const struct work *w, const struct function *fn,
 			      char ret[DESCRIPTION_SIZE])
 {
@@ -53,8 +53,8 @@ static void proposal_describe(const struct work *w, const struct function *fn,
 
 /* --- selectors -------------------------------------------------------------------------------- */
 
-/* Is the name stable, i.e. not numbered by the kernel (alloc_netdev() with "eth%d", "ib%d")? It
- * must also have plain characters only, because '#' is special in a selector. */
+/* True if the name is stable, i.e. not numbered by the kernel (alloc_netdev() with "eth%d",
+ * "ib%d"), and has only plain characters, because '#' is special in a selector. */
 static bool is_lasting(const char *name)
 {
 	static const char plain[] =
@@ -159,7 +159,7 @@ static const char *kind_word(enum proposed_kind kind)
 	return (size_t)kind < ARRAY_SIZE(names) ? names[kind] : "";
 }
 
-/* "roce", or "roce0", "roce1" if there are several. */
+/* Names pools "roce", or "roce0", "roce1" if there are several. */
 static void name_pools(struct proposal *p, size_t first)
 {
 	size_t n = p->n_pools - first;
@@ -173,7 +173,8 @@ static void name_pools(struct proposal *p, size_t first)
 	}
 }
 
-/* Ordered by kind, then by PF in the host's order, which is that of PCI addresses. */
+/* Proposes pools, ordered by kind, then by PF in the host's order, which is that of PCI addresses.
+ */
 static int propose_pools(struct proposal *p, const struct work *w)
 {
 	const struct host *h = w->index.host;
@@ -221,10 +222,11 @@ static void about_pf(struct proposed_pool *p, const struct work *w, const struct
 				"; it has no carrier now, so they are unhealthy");
 	if (route)
 		proposal_append(p->about, sizeof(p->about),
-				"; it carries the default route (%s), they do not", route->name);
+				"; it carries the default route (%s), but its VFs do not",
+				route->name);
 	if (bond)
-		proposal_append(p->about, sizeof(p->about), "; it is a member of %s, they are not",
-				bond->name);
+		proposal_append(p->about, sizeof(p->about),
+				"; it is a member of %s, but its VFs are not", bond->name);
 }
 
 static void about_hca(struct proposed_pool *p, const struct work *w, const struct fn_parts *parts)
@@ -235,7 +237,7 @@ static void about_hca(struct proposed_pool *p, const struct work *w, const struc
 	if (route)
 		proposal_append(
 			p->about, sizeof(p->about),
-			"; carries the default route (%s), and there is nothing else to share",
+			"; carries the default route (%s), but is the only device that can be shared",
 			route->name);
 	if (bond)
 		proposal_append(p->about, sizeof(p->about), "; the RoCE LAG of %s", bond->name);
@@ -273,7 +275,7 @@ static void describe_pool(struct proposed_pool *p, const struct work *w, const s
 
 /* --- functions left out ----------------------------------------------------------------------- */
 
-/* The reason why function i is left out; false: a pool has it. */
+/* Writes the reason why function i is left out; false: a pool has it. */
 static bool left_out_why(const struct work *w, size_t i, char *ret, size_t size)
 {
 	const struct verdict *v = &w->built.verdicts[i];
@@ -287,7 +289,7 @@ static bool left_out_why(const struct work *w, size_t i, char *ret, size_t size)
 	return true;
 }
 
-/* Do function i and the next one share a line? */
+/* True if function i and the next one share a line. */
 static bool is_like_next(const struct work *w, size_t i)
 {
 	const struct host *h = w->index.host;

@@ -2,13 +2,13 @@
 /* proposal.h - proposes pools, with reasons, for a node without a configuration, and prints them as
  * a configuration file with comments. Pure.
  *
- * RoCE VFs and sub-functions become an exclusive pool per PF; RoCE HCAs without either become a
- * shared pool each, because in a rail-optimised cluster each HCA is a network of its own. HCAs that
- * carry the default route are proposed only if there is nothing better, and soft-RoCE only if there
- * is no RDMA hardware. Everything else is left out with a reason.
+ * RoCE VFs and sub-functions become an exclusive pool per PF. Each RoCE HCA without VFs and
+ * sub-functions becomes a shared pool, because in a rail-optimised cluster each HCA is a network of
+ * its own. HCAs that carry the default route are proposed only if there is nothing better, and
+ * soft-RoCE only if there is no RDMA hardware. Everything else is left out with a reason.
  *
- * The text should fit all nodes of a kind. So a PF or an HCA is selected by the name of its netdev,
- * if udev derived it from slot and port or an administrator set it by a rule. If the kernel
+ * The proposal should fit all nodes of a kind. So a PF or an HCA is selected by the name of its
+ * netdev, if udev derived it from slot and port or an administrator set it by a rule. If the kernel
  * numbered it in the order of discovery (eth0, ib0), the PCI address is used. */
 #pragma once
 
@@ -45,10 +45,11 @@ struct proposal {
 	size_t n_left_out;
 };
 
-/* pools_build() decides which functions the pools get. -ENOMEM leaves *ret empty. */
+/* Proposes pools; pools_build() decides which functions the pools get. -ENOMEM leaves *ret empty.
+ */
 int proposal_build(struct proposal *ret, const struct host *);
 void proposal_done(struct proposal *);
-/* The configuration file with comments, on the heap; NULL when out of memory. */
+/* Returns the configuration file with comments, on the heap; NULL when out of memory. */
 char *proposal_text(const struct proposal *);
-/* proposal_build() and proposal_text() in one call. */
+/* Calls proposal_build() and proposal_text(). */
 char *proposal_of(const struct host *);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* proposal_rate.c - a sequence of tests; the first one that fails is the reason. */
+/* proposal_rate.c - rates a function by a sequence of tests; the first test that fails is the
+ * reason to leave it out. */
 #include "proposal_rate.h"
 
 #include <stdarg.h>
@@ -7,6 +8,7 @@
 #include <string.h>
 
 #include "pool_slots.h"
+#include "search.h"
 #include "selectors.h"
 
 /* linux/pci_ids.h */
@@ -76,7 +78,8 @@ static bool is_soft(const struct rdma_dev *rd)
 	return strcmp(rd->driver, "rxe") == 0;
 }
 
-/* Ignores siw, which is iWARP. */
+/* Returns the first RDMA device that is soft-RoCE, or the first that is not; ignores siw, which is
+ * iWARP. */
 static const struct rdma_dev *proposal_rdma_of(const struct fn_parts *p, bool soft)
 {
 	for (size_t i = 0; i < p->n_rdma; i++)
@@ -87,10 +90,7 @@ static const struct rdma_dev *proposal_rdma_of(const struct fn_parts *p, bool so
 
 static bool has_layer(const struct rdma_dev *rd, enum link_layer layer)
 {
-	for (unsigned i = 0; i < rd->n_ports; i++)
-		if (rd->ports[i].link_layer == layer)
-			return true;
-	return false;
+	return any_of(rd->n_ports, i, rd->ports[i].link_layer == layer);
 }
 
 /* False if the state of any port is unknown. */
@@ -102,7 +102,7 @@ static bool proposal_is_down(const struct rdma_dev *rd)
 	return rd->n_ports > 0;
 }
 
-/* With RoCE LAG, the members share one RDMA device. */
+/* True if another member of the bond has an RDMA device. With RoCE LAG, the members share one. */
 static bool other_member_has_rdma(const struct view *v, const struct netdev *bond)
 {
 	const struct host *h = v->index->host;
@@ -121,7 +121,7 @@ static bool other_member_has_rdma(const struct view *v, const struct netdev *bon
 	return false;
 }
 
-/* True: it is not RoCE. The ports of EFA have no link layer at all. */
+/* True if the device is not RoCE. The ports of EFA have no link layer at all. */
 static bool is_other_fabric(const struct function *fn, const struct rdma_dev *rd, struct rated *r)
 {
 	if (has_layer(rd, LINK_ETHERNET))
@@ -181,15 +181,17 @@ static void rate_part(const struct view *v, struct rated *r)
 
 /* --- shared use ------------------------------------------------------------------------------- */
 
-/* True: it cannot be shared now. */
+/* True if the device cannot be shared now. */
 static bool is_out_of_reach(const struct view *v, const struct rdma_dev *rd, struct rated *r)
 {
 	const struct netdev *bond = proposal_bond(v->index, &v->c->self);
 
 	if (rd->nsid != NSID_HOST)
-		leave_out(r, "%s is in another network namespace", rd->name);
+		leave_out(r, "RDMA device %s is in another network namespace", rd->name);
 	else if (rd->uverbs[0] == '\0' || rd->no_uverbs_node)
-		leave_out(r, "/dev/infiniband has no uverbs node of %s; is ib_uverbs loaded?",
+		leave_out(r,
+			  "/dev/infiniband has no uverbs node of %s; is ib_uverbs loaded, and is "
+			  "the host's /dev mounted (--dev-root)?",
 			  rd->name);
 	else if (strlen(rd->name) > SLOT_NAME_MAX)
 		leave_out(r, "the name of its RDMA device is too long for a slot's ID");
@@ -212,7 +214,8 @@ static void rate_hca(const struct view *v, struct rated *r)
 	if (!rd && !soft) {
 		rate_without_rdma(v, r);
 		if (bond)
-			leave_out(r, "no RDMA device of its own, a member of %s", bond->name);
+			leave_out(r, "a member of %s, without an RDMA device of its own",
+				  bond->name);
 		return;
 	}
 	if (is_other_fabric(self->fn, rd ? rd : soft, r) || is_out_of_reach(v, rd ? rd : soft, r))
@@ -221,7 +224,7 @@ static void rate_hca(const struct view *v, struct rated *r)
 	r->rating = rd ? RATED_GOOD : RATED_SOFTWARE;
 	route = proposal_route(v->index, v->routes, self);
 	if (!rd)
-		leave_out(r, "soft-RoCE, and there is RDMA in hardware");
+		leave_out(r, "soft-RoCE, but the node has RDMA hardware");
 	else if (route) {
 		r->rating = RATED_ROUTED;
 		leave_out(r, "carries the default route (%s)", route->name);
@@ -262,7 +265,7 @@ void proposal_rate(struct rated *ret, const struct host_index *ix, const struct 
 
 	*ret = (struct rated){.rating = RATED_NEVER, .owner = fn};
 	if (fn->class >> 16 == CLASS_BASE_ACCELERATOR)
-		leave_out(ret, "an accelerator, no network device");
+		leave_out(ret, "an accelerator, not a network device");
 	else if (fn->kind == FN_VF || fn->kind == FN_SF)
 		rate_part(&v, ret);
 	else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proposal_rate.h - the kind of pool that one function is suitable for, or why it is not. Pure;
- * part of proposal_build(). */
+/* proposal_rate.h - rates one function: the kind of pool that it is suitable for, or the reason to
+ * leave it out. Pure; part of proposal_build(). */
 #pragma once
 
 #include "host_index.h"
@@ -21,15 +21,15 @@ struct rated {
 	char why[192];		      /* why it is left out, if better ones exist */
 };
 
-/* routes: default_routes(). */
+/* Rates a function. routes: default_routes(). */
 void proposal_rate(struct rated *ret, const struct host_index *, const struct netdev **routes,
 		   const struct function *);
 
 /* --- parts of a function ---------------------------------------------------------------------- */
 
-/* The bond or team that it is a member of, NULL = none. */
+/* Returns the bond or team of which its netdev is a member, NULL = none. */
 const struct netdev *proposal_bond(const struct host_index *, const struct fn_parts *);
-/* The netdev whose default route uses it, NULL = none. */
+/* Returns the netdev whose default route uses it, NULL = none. */
 const struct netdev *proposal_route(const struct host_index *, const struct netdev **routes,
 				    const struct fn_parts *);
 /* Its netdev in the host's namespace, NULL = none. */

@@ -8,6 +8,7 @@
 #include "config_json.h"
 #include "json_text.h"
 #include "proposal.h"
+#include "search.h"
 
 /* Prints a value on one line, and frees it. */
 static void proposal_put_json(FILE *f, json_t *value)
@@ -33,7 +34,7 @@ struct comment {
 	bool begun;
 };
 
-static void proposal_say(struct comment *c, const char *line)
+static void proposal_print(struct comment *c, const char *line)
 {
 	fputs(c->begun ? ",\n    " : "    ", c->f);
 	put_string(c->f, line);
@@ -47,10 +48,7 @@ static bool proposal_is_exclusive(const struct proposed_pool *p)
 
 static bool any_exclusive(const struct proposal *p)
 {
-	for (size_t i = 0; i < p->n_pools; i++)
-		if (proposal_is_exclusive(&p->pools[i]))
-			return true;
-	return false;
+	return any_of(p->n_pools, i, proposal_is_exclusive(&p->pools[i]));
 }
 
 static bool any_of_several(const struct proposal *p)
@@ -66,32 +64,35 @@ static void put_comment(FILE *f, const struct proposal *p)
 	struct comment c = {f, false};
 
 	fputs("  \"" CONFIG_COMMENT "\": [\n", f);
-	proposal_say(&c, "Proposed by rocelet after a scan of this node. Keys named " CONFIG_COMMENT
-			 " are comments.");
+	proposal_print(&c,
+		       "Proposed by rocelet after a scan of this node. Keys named " CONFIG_COMMENT
+		       " are comments.");
 	if (p->n_pools)
-		proposal_say(
+		proposal_print(
 			&c,
 			"It fits all nodes of this kind: devices are selected by the names of their "
 			"netdevs, which udev derives from slots and ports, or by PCI address if the "
 			"kernel has numbered the names (eth0, ib0).");
 	else
-		proposal_say(&c, "No device can be offered. Without pools, rocelet only observes.");
+		proposal_print(&c,
+			       "No device can be offered. Without pools, rocelet only observes.");
 	if (any_of_several(p))
-		proposal_say(
+		proposal_print(
 			&c,
 			"One pool per PF, because each rail of a cluster is a network of its own. "
 			"The pools are numbered by PCI address, so use the proposal of a node whose "
 			"NICs all work. If a pod may get a device of any PF, list all names in one "
 			"pool.");
 	if (any_exclusive(p))
-		proposal_say(
+		proposal_print(
 			&c,
 			"With \"network\": {}, rocelet attaches the device to the pod as net1. Remove "
-			"it if Multus and a CNI plugin do that.");
+			"it if Multus and a CNI plugin do that, and for the overlay device-plugin "
+			"(--unprivileged), which cannot attach.");
 	if (p->n_left_out)
-		proposal_say(&c, "Left out:");
+		proposal_print(&c, "Left out:");
 	for (size_t i = 0; i < p->n_left_out; i++)
-		proposal_say(&c, p->left_out[i]);
+		proposal_print(&c, p->left_out[i]);
 	fputs("\n  ]", f);
 }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/* resource_table.c - see resource_table.h. */
 #include "resource_table.h"
 
 #include <errno.h>
@@ -78,6 +77,30 @@ const struct pod_device *resource_table_holder(const struct resource_table *t, c
 	return found;
 }
 
+static bool is_numbered(const char *id, const char *rdma)
+{
+	size_t len = strlen(rdma);
+
+	return len > 0 && strncmp(id, rdma, len) == 0 && id[len] == '-' && id[len + 1] &&
+	       id[len + 1 + strspn(id + len + 1, "0123456789")] == '\0';
+}
+
+bool resource_table_is_slot(const struct resource_table *t, const struct pod_device *d,
+			    const char *function, const char *rdma)
+{
+	if (is_numbered(d->id, rdma))
+		return true;
+	for (size_t i = 0; i < t->n_resources; i++) {
+		const struct resource_info *r = &t->resources[i];
+
+		if (r->shared && r->n_members == 1 &&
+		    strcmp(t->members[r->first_member], function) == 0 &&
+		    strcmp(r->name, d->resource) == 0)
+			return true;
+	}
+	return false;
+}
+
 static int not_offered_by_function(const void *key, const void *entry)
 {
 	return strcmp(key, ((const struct not_offered *)entry)->function);
@@ -140,7 +163,7 @@ void resource_index_free(struct resource_index *index)
 	free(index);
 }
 
-/* The index of the first entry of a function, or where it would be. */
+/* Returns the index of the first entry of a function, or where it would be. */
 static size_t entries_from(const struct resource_index *index, const char *function)
 {
 	size_t low = 0, high = index->n;
@@ -165,4 +188,21 @@ const struct resource_entry *resource_index_find(const struct resource_index *in
 		end++;
 	*ret_n = end - first;
 	return index->entries + first;
+}
+
+void resource_table_count(const struct resource_table *t, const struct resource_info *r,
+			  struct resource_counts *ret)
+{
+	*ret = (struct resource_counts){0};
+	for (size_t i = 0; i < r->n_devices; i++) {
+		const struct resource_device *d = &t->devices[r->first_device + i];
+
+		ret->healthy += d->reasons == 0;
+		ret->allocated += d->state != RESERVATION_FREE;
+		ret->free += d->reasons == 0 && d->state == RESERVATION_FREE;
+	}
+	if (r->shared && r->gid_capacity && ret->free + ret->allocated > r->gid_capacity)
+		ret->free = r->gid_capacity > ret->allocated ? r->gid_capacity - ret->allocated : 0;
+	if (r->registration != REGISTRATION_DONE || r->files_error[0])
+		ret->free = 0;
 }

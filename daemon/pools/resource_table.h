@@ -18,6 +18,8 @@ struct resource_device {
 	char id[PLUGIN_ID_SIZE];
 	unsigned reasons; /* HEALTH_BIT()s after damping; 0 = healthy */
 	enum reservation_state state;
+	uint64_t unhealthy_unix_ms; /* when it became unhealthy; 0 = it is healthy */
+	bool or_earlier;	    /* it was unhealthy when it was first judged */
 };
 
 enum registration_state { REGISTRATION_WAITING, REGISTRATION_DONE, REGISTRATION_REFUSED };
@@ -27,15 +29,18 @@ struct resource_info {
 	bool shared;
 	size_t first_device, n_devices; /* in devices[] */
 	size_t first_member, n_members; /* in members[]: the functions behind them */
-	unsigned gid_capacity; /* shared: slots the GID tables have room for; 0 = unknown */
+	unsigned gid_capacity; /* shared: number of slots that fit the GID tables; 0 = unknown */
 	enum registration_state registration;
 	bool left_registry;    /* see kubelet.h */
-	char error[128];       /* the last error, or what the registration waits for; "" = none */
-	char files_error[128]; /* why no container can get it: its files; "" = none */
-	char hint[352];	       /* if there are no members: why, and what exists instead */
+	char error[128];       /* the last error, or the event that the registration waits for; "" =
+				* none */
+	char files_error[128]; /* the error of its files, because of which no container can get it;
+				* "" = none */
+	char hint[352];	       /* if there are no members: the reason, and the available values */
 	uint64_t registrations, failures, lists;
 	unsigned watchers;
-	uint64_t allocations, refusals; /* containers that were given devices, or an error */
+	uint64_t allocations, refusals; /* numbers of containers that got devices, and that got an
+					 * error */
 };
 
 /* A function that no resource offers, and why. */
@@ -59,20 +64,37 @@ struct resource_table {
 };
 
 void resource_table_done(struct resource_table *);
-/* Deep copy into an empty table; -ENOMEM leaves it empty. */
+/* Copies a table into an empty one; -ENOMEM leaves it empty. */
 int resource_table_copy(struct resource_table *dst, const struct resource_table *src);
 
-/* The one container that has a device exclusively (if several of one pod have it, e.g. a claim's
- * device, the first), or NULL: free, shared, or not known yet. The device is found by the IDs that
- * device plugins use, ours or others: the function's bus name or the RDMA device's name ("" =
- * none). Borrowed. */
+/* A resource's device IDs. */
+struct resource_counts {
+	size_t healthy, allocated;
+	/* IDs that the kubelet could allocate now: healthy, neither reserved nor held, with room in
+	 * the GID tables; 0 if the resource is not registered or has a files_error. */
+	size_t free;
+};
+
+/* Counts the IDs of a resource. The API, rocectl and the metrics (and so the alerts) use this one
+ * function. */
+void resource_table_count(const struct resource_table *, const struct resource_info *,
+			  struct resource_counts *ret);
+
+/* Returns the container that has a device exclusively, or the first one if several containers of
+ * one pod have it (a claim's device). NULL: the device is free, shared, or not known yet. The
+ * device is found by the IDs of device plugins, ours or others: the function's bus name or the RDMA
+ * device's name ("" = none). Borrowed. */
 const struct pod_device *resource_table_holder(const struct resource_table *, const char *function,
 					       const char *rdma);
+/* True if a container's device is a slot of this HCA: its ID is the RDMA device's name and a
+ * number, "mlx5_0-7", or its shared resource has no other HCA. */
+bool resource_table_is_slot(const struct resource_table *, const struct pod_device *,
+			    const char *function, const char *rdma);
 const struct not_offered *resource_table_why(const struct resource_table *, const char *function);
 
 /* --- the resources of a function -------------------------------------------------------------- */
 
-/* A function and a resource that offers it: by an ID of its own, or (device NULL) as a shared
+/* A function and a resource that offers it: under an ID of its own, or (device NULL) as a shared
  * resource. */
 struct resource_entry {
 	const char *function;
@@ -87,7 +109,7 @@ struct resource_index {
 	size_t n;
 };
 
-/* NULL: out of memory. */
+/* Creates an index of the table. NULL: out of memory. */
 struct resource_index *resource_index_new(const struct resource_table *);
 void resource_index_free(struct resource_index *);
 /* Returns the first of *ret_n entries of a function. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* selectors.c - one small test per list, and a table that runs them in order. */
+/* selectors.c - has one test per list of a selector, and a table of the tests in their order. */
 #include "selectors.h"
 
 #include <net/if_arp.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "search.h"
 
 /* linux/pci_ids.h */
 #define CLASS_BASE_NETWORK     0x02
@@ -28,7 +29,8 @@ bool netdev_is_own(const struct netdev *nd)
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-/* "15b3", "0x15B3". The value 0 means unknown and matches nothing. */
+/* True if the word ("15b3", "0x15B3") is this number. The value 0 means unknown and matches
+ * nothing. */
 static bool is_number(const char *word, int base, uint32_t value)
 {
 	char *end;
@@ -73,10 +75,7 @@ static bool selectors_netdev_named(const struct fn_parts *p, const char *name, c
 
 static bool rdma_named(const struct fn_parts *p, const char *name, cmp_name_fn *cmp)
 {
-	for (size_t i = 0; i < p->n_rdma; i++)
-		if (cmp(part_rdma(p, i)->name, name) == 0)
-			return true;
-	return false;
+	return any_of(p->n_rdma, i, cmp(part_rdma(p, i)->name, name) == 0);
 }
 
 /* --- words ------------------------------------------------------------------------------------ */
@@ -110,7 +109,8 @@ static bool is_acpi_index(const char *word, const struct candidate *c)
 	return is_number(word, 10, c->self.fn->acpi_index);
 }
 
-/* The name of an auxiliary device is "<module>.<type>.<number>". */
+/* True if the auxiliary device is of that type. The name of an auxiliary device is
+ * "<module>.<type>.<number>". */
 static bool is_aux_type(const char *word, const struct candidate *c)
 {
 	const char *type = strchr(c->self.fn->id, '.');
@@ -119,8 +119,8 @@ static bool is_aux_type(const char *word, const struct candidate *c)
 	return type && strncmp(type + 1, word, n) == 0 && type[1 + n] == '.';
 }
 
-/* The netdev of a port need not belong to the function, e.g. that of a soft-RoCE device on a
- * bridge. */
+/* True if the netdev of a port has that name. The netdev of a port need not belong to the function,
+ * e.g. that of a soft-RoCE device on a bridge. */
 static bool port_named(const struct candidate *c, const struct rdma_port *p, const char *name)
 {
 	const struct netdev *nd;
@@ -149,10 +149,8 @@ static bool is_if_name(const char *word, const struct candidate *c)
 
 static bool has_netdev_type(const struct fn_parts *p, unsigned type)
 {
-	for (size_t i = 0; i < p->n_netdevs; i++)
-		if (netdev_is_own(part_netdev(p, i)) && part_netdev(p, i)->type == type)
-			return true;
-	return false;
+	return any_of(p->n_netdevs, i,
+		      netdev_is_own(part_netdev(p, i)) && part_netdev(p, i)->type == type);
 }
 
 typedef bool port_fn(const struct rdma_port *, unsigned value);
@@ -264,7 +262,7 @@ static bool matches_vdpa(const struct selector *s, const struct candidate *c)
 
 /* --- the table of tests ----------------------------------------------------------------------- */
 
-/* A test is either a list of words, one of which must match, or a function of its own. */
+/* A test is either a list of words, one of which must match, or a separate function. */
 struct rule {
 	size_t words; /* offset of the list in struct selector */
 	bool (*is)(const char *word, const struct candidate *);
@@ -301,10 +299,7 @@ static bool rule_holds(const struct rule *r, const struct selector *s, const str
 		return r->matches(s, c);
 	if (!r->is || l->n == 0)
 		return true;
-	for (size_t i = 0; i < l->n; i++)
-		if (r->is(l->words[i], c))
-			return true;
-	return false;
+	return any_of(l->n, i, r->is(l->words[i], c));
 }
 
 bool selector_has(const struct selector *s, enum why_not why, const struct candidate *c)
@@ -314,21 +309,21 @@ bool selector_has(const struct selector *s, enum why_not why, const struct candi
 	return (r->is || r->matches) && rule_holds(r, s, c);
 }
 
-/* DEVICE_NET. */
+/* Checks a selector of DEVICE_NET for selector_type_wrong(). */
 static const char *net_type_wrong(const struct selector *s, const struct pool *p,
 				  const struct function *fn)
 {
 	bool soft = fn->kind == FN_SF || fn->kind == FN_VIRTUAL;
 
 	if (p->nics_only && soft)
-		return "takes PCI devices only, without \"subFunctions\": true";
+		return "accepts PCI devices only, without \"subFunctions\": true";
 	if (p->nics_only && fn->class >> 16 != CLASS_BASE_NETWORK)
-		return "takes network controllers (PCI class 02) only, without \"subFunctions\": "
+		return "accepts network controllers (PCI class 02) only, without \"subFunctions\": "
 		       "true";
 	if (soft && p->kind == POOL_EXCLUSIVE && !s->if_names.n && !s->rdma_names.n)
-		return "takes sub-functions and devices without hardware by their names only";
+		return "accepts sub-functions and devices without hardware only if selected by name";
 	if (!soft && fn->class >> 16 == CLASS_BASE_ACCELERATOR)
-		return "takes no accelerators (PCI class 12), its deviceType is netDevice";
+		return "accepts no accelerators (PCI class 12), because its deviceType is netDevice";
 	return NULL;
 }
 
@@ -339,11 +334,11 @@ const char *selector_type_wrong(const struct selector *s, const struct pool *p,
 	case DEVICE_AUX_NET:
 		return fn->kind == FN_SF
 			       ? NULL
-			       : "takes sub-functions only, its deviceType is auxNetDevice";
+			       : "accepts sub-functions only, because its deviceType is auxNetDevice";
 	case DEVICE_ACCELERATOR:
 		return fn->class >> 16 == CLASS_BASE_ACCELERATOR
 			       ? NULL
-			       : "takes PCI class 12 only, its deviceType is accelerator";
+			       : "accepts PCI class 12 only, because its deviceType is accelerator";
 	case DEVICE_NET:
 		break;
 	}

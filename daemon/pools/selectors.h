@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* selectors.h - does a function match a pool's selectors? Pure. */
+/* selectors.h - matches a function with a pool's selectors. Pure. */
 #pragma once
 
 #include "host_index.h"
@@ -33,8 +33,8 @@ enum why_not {
 struct candidate {
 	const struct host_index *index;
 	struct fn_parts self;
-	/* VF: its PF. SF: its PCI function. Otherwise the function itself; this includes a VF in a
-	 * virtual machine, which sees no PF there and is of kind "pf". */
+	/* VF: its PF. SF: its PCI function. Otherwise the function itself. This includes a VF in a
+	 * virtual machine: it is of kind "pf", because its PF is not visible there. */
 	struct fn_parts pf;
 };
 
@@ -45,18 +45,20 @@ struct candidate candidate_of(const struct host_index *, const struct function *
  *
  * Type: DEVICE_NET is PFs and VFs; in shared pools also sub-functions and RDMA devices without
  * hardware, unless the pool is nics_only; an exclusive pool gets those only if selected by name
- * (if_names, rdma_names). DEVICE_AUX_NET is sub-functions, DEVICE_ACCELERATOR the PCI class of that
- * name. A sub-function has the vendor and device id of its PCI function. */
+ * (if_names, rdma_names). DEVICE_AUX_NET is sub-functions, DEVICE_ACCELERATOR is PCI class 12
+ * (accelerators). A sub-function has the vendor and device id of its PCI function. */
 enum why_not selector_match(const struct selector *, const struct pool *, const struct candidate *);
-/* Does the function pass that one test, whatever the others say? False for reasons that are not
- * lists of the selector. */
+/* True if the function passes that one test, regardless of the others. False for reasons that are
+ * not lists of the selector. */
 bool selector_has(const struct selector *, enum why_not, const struct candidate *);
-/* Returns "takes sub-functions only, ...", i.e. why the pool's type excludes the function; NULL: it
- * does not. */
+/* Returns why the pool's type excludes the function, "accepts sub-functions only, ..."; NULL: it
+ * does not exclude it. */
 const char *selector_type_wrong(const struct selector *, const struct pool *,
 				const struct function *);
-/* For people: "requires other drivers". */
+/* Returns a text for people, such as "requires other drivers". */
 const char *why_not_name(enum why_not);
-/* Is it the function's own netdev? Not a port of the NIC's switch, i.e. a representor ("pf0vf3",
- * "c1pf0sf2"; an uplink is "p0"), nor a netdev on top of another one, like an IPoIB child. */
+/* True if the netdev is the function's own. False for a port of the NIC's switch, i.e. a
+ * representor
+ * ("pf0vf3", "c1pf0sf2"; an uplink is "p0"), and for a netdev on top of another one, such as an
+ * IPoIB child. */
 bool netdev_is_own(const struct netdev *);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* capabilities.c - the table of capabilities.h. Its contents were measured by removing each
+/* capabilities.c - see capabilities.h. The contents of the table were measured by removing each
  * capability: tests/lab/scenarios/privileges.sh. */
 #include "capabilities.h"
 
@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "search.h"
 
 #define CAP(name)    #name, name
 /* bpf_net_capable(), bpf_capable() and perfmon_capable(), which kernel/bpf/syscall.c calls, also
@@ -68,14 +69,13 @@ uint64_t capabilities_for(unsigned uses)
 	return set;
 }
 
-/* Does one of these uses need it, without a substitute in `have`? */
-static bool capabilities_is_wanted(unsigned capability, unsigned uses, uint64_t have)
+/* True if one of these uses needs the capability, without a substitute in `have`. */
+static bool capabilities_is_needed(unsigned capability, unsigned uses, uint64_t have)
 {
-	for (size_t i = 0; i < n_capability_rows; i++)
-		if (capability_table[i].capability == capability &&
-		    capability_table[i].use & uses && !(capability_table[i].covered & have))
-			return true;
-	return false;
+	return any_of(n_capability_rows, i,
+		      capability_table[i].capability == capability &&
+			      capability_table[i].use & uses &&
+			      !(capability_table[i].covered & have));
 }
 
 uint64_t capabilities_least(unsigned uses)
@@ -83,12 +83,12 @@ uint64_t capabilities_least(unsigned uses)
 	uint64_t all = capabilities_for(uses), least = 0;
 
 	for (unsigned cap = 0; cap < 64; cap++)
-		if (all & bit_of(cap) && capabilities_is_wanted(cap, uses, all))
+		if (all & bit_of(cap) && capabilities_is_needed(cap, uses, all))
 			least |= bit_of(cap);
 	return least;
 }
 
-/* Adds each clause only once. */
+/* Adds a clause, unless it was added already. */
 static void add_clause(struct missing_capability *l, const struct capability_row *row)
 {
 	size_t n = strlen(l->stops);

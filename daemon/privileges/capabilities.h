@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* capabilities.h - the capabilities that the daemon needs, and what does not work without each.
- * Pure.
- *
- * One table defines what the daemon keeps, what it reports as missing, and what SECURITY.md and the
- * manifests are compared with. */
+/* capabilities.h - defines the capabilities that the daemon needs, and what does not work without
+ * each. Pure. One table defines the capabilities that the daemon keeps and reports as missing.
+ * Tests compare SECURITY.md and the manifests with it. */
 #pragma once
 
 #include <stdbool.h>
@@ -26,7 +24,7 @@ struct capability_row {
 	const char *name;    /* "CAP_NET_ADMIN" */
 	unsigned capability; /* linux/capability.h */
 	enum capability_use use;
-	bool fatal;	   /* a requested function is impossible without it: not ready */
+	bool fatal; /* a requested function is impossible without it: the daemon is not ready */
 	const char *stops; /* what does not work without it: a clause without a full stop */
 	uint64_t covered;  /* bits of other capabilities, each of which is sufficient instead */
 };
@@ -34,21 +32,21 @@ struct capability_row {
 extern const struct capability_row capability_table[];
 extern const size_t n_capability_rows;
 
-/* All useful capabilities, as bits by CAP_CHOWN .. of linux/capability.h. */
+/* Returns all capabilities of these uses, as bits by CAP_CHOWN .. of linux/capability.h. */
 uint64_t capabilities_for(unsigned uses);
-/* The minimal set: without those that others of the set cover. */
+/* Returns the minimal set: without capabilities that others of the set cover. */
 uint64_t capabilities_least(unsigned uses);
 
 /* A capability that is missing. */
 struct missing_capability {
 	const char *name;
 	bool fatal;
-	char stops[512]; /* for all uses, "a; b" */
+	char stops[512]; /* what does not work without it: for all uses, "a; b" */
 };
 
 #define MISSING_CAPABILITIES_MAX 16
 
-/* The capabilities that these uses need and `have` lacks, in the table's order; at most
- * MISSING_CAPABILITIES_MAX. */
+/* Lists the capabilities that these uses need and that are not in `have`, in the table's order.
+ * Returns their number, at most MISSING_CAPABILITIES_MAX. */
 size_t capabilities_missing(unsigned uses, uint64_t have,
 			    struct missing_capability ret[MISSING_CAPABILITIES_MAX]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* syscalls.c - the lists of syscalls.h, as observed in the lab's scenarios (SECURITY.md, "System
- * calls"), with the user of a call where it is not obvious. */
+/* syscalls.c - see syscalls.h. The calls were observed in the lab's scenarios (SECURITY.md, "System
+ * calls"); the reason for a call is given where it is not obvious. */
 #include "syscalls.h"
 
 #include <linux/sched.h>
@@ -66,7 +66,7 @@ const struct syscall_row syscalls_allowed[] = {
 	ALWAYS(prctl), ALWAYS(arch_prctl), ALWAYS(getrlimit), ALWAYS(setrlimit),
 	ALWAYS(prlimit64), ALWAYS(getrusage), ALWAYS(times), ALWAYS(uname), ALWAYS(sysinfo),
 	ALWAYS(getrandom),
-	ALWAYS(kcmp), /* do processes share their open files? used by the search for namespaces */
+	ALWAYS(kcmp), /* whether processes share their open files, for the search for namespaces */
 
 	/* BPF programs; kprobes are perf events */
 	BPF(bpf), BPF(perf_event_open),
@@ -106,7 +106,7 @@ const struct syscall_condition syscalls_conditional[] = {
 };
 const size_t n_syscalls_conditional = ARRAY_SIZE(syscalls_conditional);
 
-/* Calls that a plugin may try, such as umount2 and unshare, are not here; they only fail. */
+/* Calls that a plugin may try, such as umount2 and unshare, are not listed; they only fail. */
 const char *const syscalls_fatal[] = {
 	"acct",		 "add_key",	     "adjtimex",	  "chroot",	 "clock_adjtime",
 	"clock_settime", "delete_module",    "finit_module",	  "init_module", "ioperm",

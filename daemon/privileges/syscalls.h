@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* syscalls.h - the system calls that the daemon, its libraries and IPAM plugins make: lists of
- * values.
+/* syscalls.h - lists the system calls that the daemon, its libraries and IPAM plugins make.
  *
  * Names that the architecture does not have are ignored: x86-64 has "open", arm64 only "openat". A
  * call that is not listed fails with -ENOSYS, as on a kernel without it, which libraries can
@@ -25,7 +24,8 @@ struct syscall_row {
 extern const struct syscall_row syscalls_allowed[];
 extern const size_t n_syscalls_allowed;
 
-/* Allowed only with this value of an argument; several rows of a call are alternatives. */
+/* A call that is allowed only with this value of an argument; several rows of a call are
+ * alternatives. */
 struct syscall_condition {
 	const char *name;
 	enum syscall_use use;

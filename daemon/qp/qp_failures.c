@@ -6,6 +6,7 @@
 
 #include "cleanup.h"
 #include "qp_words.h"
+#include "search.h"
 
 /* enum ib_event_type, linux/include/rdma/ib_verbs.h: the events that end a queue pair. */
 enum { CQ_ERR, QP_FATAL, QP_REQ_ERR, QP_ACCESS_ERR, PATH_MIG_ERR = 7, SRQ_ERR = 14, WQ_FATAL = 19 };
@@ -19,10 +20,7 @@ bool qp_failure_is_one(const struct bpf_event_qp_failed *e)
 {
 	if (e->status)
 		return e->status != QP_STATUS_FLUSHED;
-	for (size_t i = 0; i < ARRAY_SIZE(fatal_events); i++)
-		if (e->event == fatal_events[i])
-			return true;
-	return false;
+	return any_of(ARRAY_SIZE(fatal_events), i, e->event == fatal_events[i]);
 }
 
 bool qp_failure_is_move(const struct qp *qp, const struct bpf_event_qp *e)
@@ -38,8 +36,8 @@ const char *qp_failure_reason(const struct qp *qp)
 	return qp->failed_event >= 0 ? ib_event_name(qp->failed_event) : moved;
 }
 
-/* Maps an index to the statuses of failed completions: all except success, and except flushed,
- * which follows from another failure. */
+/* Returns the status of failed completions with that index: all except success and flushed, which
+ * is a consequence of another failure. */
 static uint32_t failed_status(size_t index)
 {
 	uint32_t status = (uint32_t)index + 1;
@@ -110,8 +108,8 @@ static struct qp_failure_kind *qp_kind_of(struct qp_failures *f, const struct qp
 	return k;
 }
 
-/* May this event name its queue pair? */
-static bool take_turn(struct qp_failure_kind *k, uint64_t now_ms)
+/* True if this event may name its queue pair. */
+static bool may_name_qp(struct qp_failure_kind *k, uint64_t now_ms)
 {
 	uint64_t gained = (now_ms - k->gained_ms) / QP_FAILURE_PAUSE_MS;
 
@@ -150,7 +148,7 @@ static void count_failure(struct qp_failures *f, const char *device, const char 
 
 /* --- texts ------------------------------------------------------------------------------------ */
 
-/* " to 10.9.0.2 QP 18", with the parts that are known. */
+/* Writes a text such as " to 10.9.0.2 QP 18", with the parts that are known. */
 static void peer_text(const struct qp *qp, char *ret, size_t size)
 {
 	static const uint8_t none[16], mapped[12] = {[10] = 0xff, [11] = 0xff};
@@ -166,7 +164,7 @@ static void peer_text(const struct qp *qp, char *ret, size_t size)
 		 address, number);
 }
 
-/* "; python3, pid 4711" */
+/* Writes a text such as "; python3, pid 4711". */
 static void qp_owner_text(const struct qp *qp, char *ret, size_t size)
 {
 	ret[0] = '\0';
@@ -182,7 +180,7 @@ void qp_failures_report(struct qp_failures *f, const struct qp *qp, uint64_t now
 	const char *reason = qp_failure_reason(qp);
 	char peer[80], owner[48];
 
-	*ret_detailed = take_turn(qp_kind_of(f, qp, now_ms), now_ms);
+	*ret_detailed = may_name_qp(qp_kind_of(f, qp, now_ms), now_ms);
 	count_failure(f, qp->device, reason);
 	*ret = (struct event){.type = EVENT_WARNING, .reason = "QueuePairFailed"};
 	if (!*ret_detailed) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* qp_failures.h - decides which queue-pair events are failures, and makes rate-limited events of
- * them. Pure; time is an argument.
+/* qp_failures.h - decides which events of queue pairs are failures, and creates rate-limited events
+ * from them. Pure; time is an argument.
  *
- * Of each kind of failure (device, pod, reason), the first few events name their queue pairs, then
- * one every QP_FAILURE_PAUSE_MS. All others have the same text, so that the event ring counts them
- * instead of storing each. */
+ * For each kind of failure (device, pod, reason), the first few events name their queue pairs, then
+ * one event every QP_FAILURE_PAUSE_MS does. All others have the same text, so that the event ring
+ * only counts them. */
 #pragma once
 
 #include "event.h"
@@ -37,13 +37,14 @@ struct qp_failures {
 	size_t n_counts;
 };
 
-/* True unless it is a consequence of another failure, or an expected change. */
+/* True if the event is a failure; false if it is a consequence of another failure, or an expected
+ * change. */
 bool qp_failure_is_one(const struct bpf_event_qp_failed *);
-/* Was the change not requested by the queue pair's owner, i.e. did the kernel itself move a
- * process's queue pair to ERR? */
+/* True if the change is a failure: the kernel moved a process's queue pair to ERR, without a
+ * request of its owner. */
 bool qp_failure_is_move(const struct qp *, const struct bpf_event_qp *);
 
-/* "RETRY_EXC_ERR", "QP_FATAL", "MOVED_TO_ERR" */
+/* Returns the reason, such as "RETRY_EXC_ERR", "QP_FATAL" or "MOVED_TO_ERR". */
 const char *qp_failure_reason(const struct qp *);
 
 /* How a failure is detected. */
@@ -54,9 +55,9 @@ enum qp_failure_source {
 	N_QP_FAILURE_SOURCES
 };
 
-/* Iterates over all possible reasons, from index 0; NULL past the end. */
+/* Returns the possible reason with that index, from 0; NULL: there are no more. */
 const char *qp_failure_known(size_t index, enum qp_failure_source *ret);
-/* Counts the failure and makes an event of it: type, reason "QueuePairFailed" and the message; the
+/* Counts the failure and creates an event with type, reason "QueuePairFailed" and message; the
  * caller adds pod, device and times. *ret_detailed: the message names the queue pair. */
 void qp_failures_report(struct qp_failures *, const struct qp *, uint64_t now_ms, struct event *ret,
 			bool *ret_detailed);

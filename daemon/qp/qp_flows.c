@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* qp_flows.c - links flows to queue pairs, sorts the links by row, then makes the requested rows.
+/* qp_flows.c - links flows to queue pairs, sorts the links by row, then builds the requested rows.
  *
- * Rows with numbers below table->n are the table's queue pairs, the others are flows. A row itself
- * is a few bytes; sums are only computed for rows that are returned. */
+ * Rows with numbers below table->n are the table's queue pairs, the others are flows. A row has
+ * only a few bytes; sums are only computed for rows that are returned. */
 #include "qp_flows.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ struct row {
 
 struct join {
 	const struct qp_sources *in;
-	const struct qp_query *question;
+	const struct qp_query *query;
 	size_t n_qps;
 	const struct rdma_dev **devices; /* the RDMA device of each packet port */
 	uint32_t *by_peer; /* queue pairs that have a peer, sorted by device and peer's number */
@@ -49,7 +49,7 @@ static bool qp_flows_is_zero(const uint8_t address[16])
 
 enum owns { OWNS_UNKNOWN, OWNS_NOT, OWNS };
 
-/* Is it an address of the device? */
+/* Returns whether it is an address of the device. */
 static enum owns owns(const struct rdma_dev *d, const uint8_t address[16])
 {
 	enum owns verdict = OWNS_UNKNOWN;
@@ -64,7 +64,7 @@ static enum owns owns(const struct rdma_dev *d, const uint8_t address[16])
 	return verdict;
 }
 
-/* A datagram queue pair receives from any sender. */
+/* False for a datagram queue pair, which receives from any sender. */
 static bool has_one_peer(const struct qp *qp)
 {
 	return qp->type == QP_TYPE_RC || qp->type == QP_TYPE_UC;
@@ -78,7 +78,8 @@ static bool receives(const struct qp *qp, const struct rdma_dev *d, const struct
 	       memcmp(qp->peer_gid, key->saddr, sizeof(key->saddr)) == 0;
 }
 
-/* alone: it is the only queue pair of the device with a peer of that number. */
+/* True if the queue pair sends the flow. alone: it is the only queue pair of the device with a peer
+ * of that number. */
 static bool sends(const struct qp *qp, const struct rdma_dev *d, const struct roce_flow_key *key,
 		  bool alone)
 {
@@ -121,7 +122,7 @@ static int index_peers(struct join *j)
 	return 0;
 }
 
-/* Index in by_peer of the first entry that is not less. */
+/* Returns the index in by_peer of the first entry that is not less. */
 static size_t first_with_peer(const struct join *j, const char *device, uint32_t peer_qpn)
 {
 	return lower_bound(j->n_by_peer, i,
@@ -192,7 +193,8 @@ static int by_row(const void *a, const void *b)
 	return (x->row > y->row) - (x->row < y->row);
 }
 
-/* The name of a device is only unique within its namespace, so the function is compared, too. */
+/* Returns the RDMA device of a port. The name of a device is only unique within its namespace, so
+ * the function is compared, too. */
 static const struct rdma_dev *device_of(const struct host *h, const struct packet_port *p)
 {
 	for (size_t i = 0; p->function[0] && i < h->n_rdma; i++)
@@ -246,7 +248,7 @@ static const struct sandbox *qp_flows_pod_of(const struct join *j, const struct 
 	return qp && j->in->sandboxes ? sandbox_of_pod(j->in->sandboxes, qp->pod_uid) : NULL;
 }
 
-static bool is_called(const struct sandbox *s, const char *wanted)
+static bool pod_has_name(const struct sandbox *s, const char *wanted)
 {
 	size_t n = strlen(s->namespace);
 
@@ -255,9 +257,9 @@ static bool is_called(const struct sandbox *s, const char *wanted)
 		strcmp(wanted + n + 1, s->pod) == 0);
 }
 
-static bool is_pods(const struct join *j, const struct row *row)
+static bool matches_pod(const struct join *j, const struct row *row)
 {
-	const char *wanted = j->question->pod;
+	const char *wanted = j->query->pod;
 	const struct qp *qp = qp_of(j, row);
 	const struct sandbox *pod;
 
@@ -266,12 +268,12 @@ static bool is_pods(const struct join *j, const struct row *row)
 	if (!qp || !qp->pod_uid[0])
 		return false;
 	pod = qp_flows_pod_of(j, qp);
-	return strcmp(qp->pod_uid, wanted) == 0 || (pod && is_called(pod, wanted));
+	return strcmp(qp->pod_uid, wanted) == 0 || (pod && pod_has_name(pod, wanted));
 }
 
-static bool is_devices(const struct join *j, const struct row *row)
+static bool matches_device(const struct join *j, const struct row *row)
 {
-	const char *wanted = j->question->device, *function = j->question->function;
+	const char *wanted = j->query->device, *function = j->query->function;
 	const struct packet_port *port = row->n ? &j->in->packets->ports[flow_of(j, row, 0)->port]
 						: NULL;
 	const struct qp *qp = qp_of(j, row);
@@ -316,14 +318,14 @@ static uint64_t qp_flows_key_of(const struct join *j, const struct row *row)
 	for (uint32_t i = 0; i < row->n; i++) {
 		const struct roce_flow *f = &flow_of(j, row, i)->flow;
 
-		sum += qp_flows_number_of(f, j->question->top);
+		sum += qp_flows_number_of(f, j->query->top);
 		rtt += f->rtt_sum_ns;
 		n += f->rtt_count;
 	}
-	return j->question->top != QP_TOP_RTT ? sum : n ? rtt / n : 0;
+	return j->query->top != QP_TOP_RTT ? sum : n ? rtt / n : 0;
 }
 
-/* The links of a row are adjacent, in the order of rows. */
+/* Builds the rows that match the query. The links of a row are adjacent, in the order of rows. */
 static int make_rows(struct join *j)
 {
 	size_t n = j->n_qps + j->n_flows, at = 0;
@@ -338,7 +340,7 @@ static int make_rows(struct join *j)
 			at++;
 		row.n = (uint32_t)at - row.first;
 		row.key = qp_flows_key_of(j, &row);
-		if (is_devices(j, &row) && is_pods(j, &row))
+		if (matches_device(j, &row) && matches_pod(j, &row))
 			j->rows[j->n_rows++] = row;
 	}
 	return 0;
@@ -372,7 +374,7 @@ static void add_flow(struct roce_flow *sum, const struct roce_flow *f)
 		sum->last_seen_ns = f->last_seen_ns;
 }
 
-static void pass_links(const struct join *j, const struct row *row, struct qp_row *row_out)
+static void add_links(const struct join *j, const struct row *row, struct qp_row *row_out)
 {
 	for (uint32_t i = 0; i < row->n; i++) {
 		const struct packet_flow *f = flow_of(j, row, i);
@@ -386,13 +388,13 @@ static void pass_links(const struct join *j, const struct row *row, struct qp_ro
 	}
 }
 
-static int pass_row(const struct join *j, const struct row *row, qp_row_fn *fn, void *arg)
+static int report_row(const struct join *j, const struct row *row, qp_row_fn *fn, void *arg)
 {
 	struct qp_row row_out = {.qp = qp_of(j, row)};
 
 	row_out.pod = qp_flows_pod_of(j, row_out.qp);
 	row_out.flow = row_out.qp ? NULL : flow_of(j, row, 0);
-	pass_links(j, row, &row_out);
+	add_links(j, row, &row_out);
 	return fn(&row_out, arg);
 }
 
@@ -405,10 +407,10 @@ static void join_done(struct join *j)
 	free(j->rows);
 }
 
-int qp_flows_each(const struct qp_sources *in, const struct qp_query *question, qp_row_fn *fn,
+int qp_flows_each(const struct qp_sources *in, const struct qp_query *query, qp_row_fn *fn,
 		  void *arg, size_t *ret_total)
 {
-	struct join j = {.in = in, .question = question, .n_qps = in->table ? in->table->n : 0};
+	struct join j = {.in = in, .query = query, .n_qps = in->table ? in->table->n : 0};
 	int r = link_all(&j);
 
 	if (r == 0)
@@ -417,8 +419,8 @@ int qp_flows_each(const struct qp_sources *in, const struct qp_query *question, 
 		*ret_total = j.n_rows;
 		qsort(j.rows, j.n_rows, sizeof(*j.rows), by_key);
 	}
-	for (size_t i = 0; r >= 0 && i < j.n_rows && i < question->limit; i++)
-		r = pass_row(&j, &j.rows[i], fn, arg);
+	for (size_t i = 0; r >= 0 && i < j.n_rows && i < query->limit; i++)
+		r = report_row(&j, &j.rows[i], fn, arg);
 	join_done(&j);
 	return r < 0 ? r : 0;
 }

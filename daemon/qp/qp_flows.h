@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* qp_flows.h - joins queue pairs with the flows counted by the packet programs. Pure.
  *
- * A flow is the traffic from one address to one queue pair at another address. On a port of a queue
- * pair's own device, a flow to its number and one of its device's addresses is received by it; a
- * flow from such an address to its peer's number and address is sent by it. If the addresses of a
- * device are unknown, the number and the peer's address decide. A flow that belongs to no queue
- * pair of the table (a mirror port shows those of other hosts) is a row of its own, counted as
- * received by its destination. */
+ * A flow is the traffic from one address to one queue pair at another address. On a port of its own
+ * device, a queue pair receives the flow to its number and one of the device's addresses. It sends
+ * the flow from such an address to its peer's number and address. If the addresses of a device are
+ * unknown, the number and the peer's address decide. A flow that belongs to no queue pair of the
+ * table (as on a mirror port) has its own row, and is counted as received by its destination. */
 #pragma once
 
 #include "packet_sample.h"
@@ -14,7 +13,7 @@
 #include "sandbox.h"
 
 enum qp_top {
-	QP_TOP_NONE, /* by device and number; rows that are only flows last */
+	QP_TOP_NONE, /* by device and number; rows that are only flows are last */
 	QP_TOP_CE,
 	QP_TOP_CNP,
 	QP_TOP_NAKS, /* including RNR NAKs */
@@ -24,7 +23,7 @@ enum qp_top {
 	N_QP_TOPS
 };
 
-/* "ce", "cnp", "naks", "retransmissions", "rtt", "packets"; false: unknown. */
+/* Parses "ce", "cnp", "naks", "retransmissions", "rtt" or "packets"; false: unknown. */
 bool qp_top_parse(const char *, enum qp_top *ret);
 
 struct qp_query {
@@ -39,10 +38,10 @@ struct qp_query {
 struct qps_status {
 	bool events;	  /* BPF events keep it up to date */
 	uint64_t read_ms; /* loop time of the last dump from RDMA netlink; 0 = never */
-	char error[256];  /* why the dump failed, "" = it did not */
+	char error[256];  /* why the dump failed, "" = it succeeded */
 };
 
-/* Each may be NULL: not available. */
+/* The data to join. Each may be NULL: not available. */
 struct qp_sources {
 	const struct qp_table *table;
 	const struct packet_sample *packets;

@@ -9,7 +9,7 @@
 #include "bpf_words.h"
 #include "fnv.h"
 
-/* How long a failure is reported. */
+/* Time for which a failure is reported. */
 #define FAILED_NS UINT64_C(60000000000)
 
 /* A peer of a port, in the hash table below. */
@@ -17,11 +17,12 @@ struct peer_slot {
 	uint64_t key; /* 0 = free */
 	uint32_t port, n;
 	int flow_label;	    /* of the first queue pair */
-	bool same, unknown; /* all queue pairs have that label; the label of some is unknown */
+	bool same, unknown; /* same: all queue pairs have that label; unknown: the label of some is
+			     * unknown */
 };
 
 /* Set of (port, peer): a hash table with open addressing, at least half empty. Two peers with the
- * same 64-bit key count as one; that is too unlikely to matter. */
+ * same 64-bit key would be counted as one, which is extremely unlikely. */
 struct peer_set {
 	struct peer_slot *slots;
 	size_t mask;
@@ -54,7 +55,8 @@ static struct peer_slot *peer_set_find(struct peer_set *s, size_t port, unsigned
 	return &s->slots[at];
 }
 
-static bool is_new_peer(struct peer_slot *s)
+/* Counts a queue pair of the peer. True: it is the first one. */
+static bool count_peer(struct peer_slot *s)
 {
 	return s->n++ == 0;
 }
@@ -90,7 +92,7 @@ static void add_failure(struct observed_qps *q, const struct qp *qp, struct peer
 {
 	q->failures_known = true;
 	q->failed++;
-	if (!has_peer || !is_new_peer(peer_set_find(peers, port, 1, qp->peer_gid)))
+	if (!has_peer || !count_peer(peer_set_find(peers, port, 1, qp->peer_gid)))
 		return;
 	if (++q->failed_peers == 1)
 		bpf_address_text(qp->peer_gid, q->peer, sizeof(q->peer));
@@ -114,7 +116,7 @@ static void add_qp(struct qp_ports *p, struct qp_port *item, const struct qp *qp
 	if (has_peer) {
 		struct peer_slot *peer = peer_set_find(peers, port, 0, qp->peer_gid);
 
-		q->peers += is_new_peer(peer);
+		q->peers += count_peer(peer);
 		qp_ports_add_label(peer, qp);
 	}
 	if (qp->failed && now_ns - qp->changed_ns < FAILED_NS)

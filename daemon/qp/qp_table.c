@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* qp_table.c - a sorted array of pointers, so that inserting and removing moves pointers only. A
- * dump is sorted, too, and merged with it into a new array. */
+/* qp_table.c - see qp_table.h. The table is a sorted array of pointers, so that inserting and
+ * removing moves only pointers. A dump is sorted, too, and merged with the table into a new array.
+ */
 #include "qp_table.h"
 
 #include <errno.h>
@@ -24,7 +25,7 @@ enum {
 /* linux/include/rdma/ib_verbs.h, IB_GRH_FLOWLABEL_MASK */
 #define FLOW_LABEL_MASK 0xfffff
 
-/* --- places ----------------------------------------------------------------------------------- */
+/* --- items ------------------------------------------------------------------------------------ */
 
 int qp_compare(const struct qp *qp, const char *device, uint32_t qpn)
 {
@@ -33,13 +34,13 @@ int qp_compare(const struct qp *qp, const char *device, uint32_t qpn)
 	return r ? r : (qp->qpn > qpn) - (qp->qpn < qpn);
 }
 
-/* Index of the first queue pair that is not less. */
+/* Returns the index of the first queue pair that is not less. */
 static size_t qp_place_of(const struct qp_table *t, const char *device, uint32_t qpn)
 {
 	return lower_bound(t->n, i, qp_compare(t->items[i], device, qpn) < 0);
 }
 
-/* The queue pair at that index if it has this device and number, or NULL. */
+/* Returns the queue pair at that index if it has this device and number, or NULL. */
 static struct qp *qp_at(const struct qp_table *t, size_t place, const char *device, uint32_t qpn)
 {
 	return place < t->n && qp_compare(t->items[place], device, qpn) == 0 ? t->items[place]
@@ -117,7 +118,7 @@ void qp_table_done(struct qp_table *t)
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-static void take_owner(struct qp *qp, const struct bpf_event *head, bool kernel)
+static void qp_set_creator(struct qp *qp, const struct bpf_event *head, bool kernel)
 {
 	qp->pid = kernel ? 0 : head->pid;
 	qp->kernel = kernel;
@@ -126,15 +127,15 @@ static void take_owner(struct qp *qp, const struct bpf_event *head, bool kernel)
 	memcpy(qp->comm, head->comm, sizeof(qp->comm));
 }
 
-/* enum ib_mtu. */
+/* Converts enum ib_mtu. */
 static uint32_t qp_mtu_bytes(uint8_t mtu)
 {
 	return mtu >= 1 && mtu <= 5 ? 128u << mtu : 0;
 }
 
-static void take_state(struct qp *qp, uint32_t state)
+static void qp_set_state(struct qp *qp, uint32_t state)
 {
-	if (state == QP_STATE_RESET) { /* its previous connection is void */
+	if (state == QP_STATE_RESET) { /* its previous connection has ended */
 		qp->peer_qpn = QP_UNKNOWN;
 		memset(qp->peer_gid, 0, sizeof(qp->peer_gid));
 		qp->failed = false;
@@ -144,10 +145,10 @@ static void take_state(struct qp *qp, uint32_t state)
 	qp->state = state;
 }
 
-static void take_attributes(struct qp *qp, const struct bpf_event_qp *e)
+static void qp_set_attributes(struct qp *qp, const struct bpf_event_qp *e)
 {
 	if (e->attr_mask & HAS_STATE)
-		take_state(qp, e->state);
+		qp_set_state(qp, e->state);
 	if (e->attr_mask & HAS_PEER)
 		qp->peer_qpn = e->peer_qpn;
 	if (e->attr_mask & HAS_AV) {
@@ -174,7 +175,7 @@ static void remember_destroyed(struct qp_table *t, const struct bpf_event_qp *e)
 	if (!t->destroyed)
 		t->destroyed = calloc(QP_DESTROYED_MAX, sizeof(*t->destroyed));
 	if (!t->destroyed) {
-		t->n_destroyed = QP_DESTROYED_MAX + 1; /* make the dump count as incomplete */
+		t->n_destroyed = QP_DESTROYED_MAX + 1; /* so that the dump is repeated */
 		return;
 	}
 	t->n_destroyed++;
@@ -199,24 +200,25 @@ static const struct qp *qp_table_remove(struct qp_table *t, const struct bpf_eve
 	return qp;
 }
 
-/* If the first event of a queue pair is a change, it was created before we watched. */
-static const struct qp *take_change(struct qp_table *t, const struct bpf_event_qp *e)
+/* Applies a creation or a change. If the first event of a queue pair is a change, it was created
+ * before our programs were loaded. */
+static const struct qp *apply_change(struct qp_table *t, const struct bpf_event_qp *e)
 {
-	bool made = e->change == BPF_QP_CREATED, is_new;
+	bool is_created = e->change == BPF_QP_CREATED, is_new;
 	struct qp *qp = find_or_insert_qp(t, e->device, e->qpn, &is_new);
 
 	if (!qp)
 		return NULL;
-	if (made)
+	if (is_created)
 		qp_init(qp, e->device, e->qpn);
-	if (made || is_new) {
-		take_owner(qp, &e->head, e->kernel);
+	if (is_created || is_new) {
+		qp_set_creator(qp, &e->head, e->kernel);
 		qp->type = e->type;
 	}
-	if (made)
+	if (is_created)
 		qp->created_ns = e->head.time_ns;
 	qp->changed_ns = e->head.time_ns;
-	take_attributes(qp, e);
+	qp_set_attributes(qp, e);
 	return qp;
 }
 
@@ -226,7 +228,7 @@ const struct qp *qp_table_event(struct qp_table *t, const struct bpf_event_qp *e
 
 	if (e->result < 0)
 		return NULL; /* the operation failed, so nothing has changed */
-	qp = e->change == BPF_QP_DESTROYED ? qp_table_remove(t, e) : take_change(t, e);
+	qp = e->change == BPF_QP_DESTROYED ? qp_table_remove(t, e) : apply_change(t, e);
 	t->generation += qp != NULL;
 	return qp;
 }
@@ -321,8 +323,8 @@ static const struct nldev_qp **sort_entries(const struct nldev_qp *entries, size
 	return list;
 }
 
-/* Was the queue pair of this entry destroyed? If one with the same number was created since, it is
- * in the table, and this is not called. */
+/* True if the queue pair of this entry was destroyed. Not called if a queue pair with the same
+ * number was created afterwards, because that one is in the table. */
 static bool was_destroyed(const struct qp_table *t, const struct nldev_qp *d, uint64_t begun_ns)
 {
 	for (size_t i = 0; t->destroyed && i < QP_DESTROYED_MAX; i++) {
@@ -335,7 +337,7 @@ static bool was_destroyed(const struct qp_table *t, const struct nldev_qp *d, ui
 	return false;
 }
 
-/* The number was reused without an event. Both pids are of processes, not threads, see
+/* True if the number was reused without an event. Both pids are of processes, not of threads, see
  * qps_work.c. */
 static bool qp_is_another(const struct qp *qp, const struct nldev_qp *d)
 {
@@ -343,10 +345,10 @@ static bool qp_is_another(const struct qp *qp, const struct nldev_qp *d)
 	       (d->pid && qp->pid && qp->pid != d->pid);
 }
 
-static void take_entry(struct qp *qp, const struct nldev_qp *d)
+static void apply_entry(struct qp *qp, const struct nldev_qp *d)
 {
 	if (qp->state != d->state)
-		take_state(qp, d->state);
+		qp_set_state(qp, d->state);
 	qp->type = d->type;
 	qp->port = d->port ? d->port : qp->port;
 	if (d->peer_qpn != QP_UNKNOWN && d->state != QP_STATE_RESET)
@@ -362,8 +364,8 @@ static void take_entry(struct qp *qp, const struct nldev_qp *d)
 }
 
 /* Merges a dump entry into `old` (NULL: not in the table), unless an event changed it since the
- * dump began. NULL: no memory. */
-static struct qp *join_entry(struct qp *old, const struct nldev_qp *d, uint64_t begun_ns)
+ * dump began. NULL: out of memory. */
+static struct qp *merge_into(struct qp *old, const struct nldev_qp *d, uint64_t begun_ns)
 {
 	struct qp *qp = old ? old : malloc(sizeof(*qp));
 
@@ -371,7 +373,7 @@ static struct qp *join_entry(struct qp *old, const struct nldev_qp *d, uint64_t 
 		return qp;
 	if (!old || qp_is_another(old, d))
 		qp_init(qp, d->device, d->qpn);
-	take_entry(qp, d);
+	apply_entry(qp, d);
 	return qp;
 }
 
@@ -393,7 +395,8 @@ static bool was_read(const struct merge *m, const struct qp *qp)
 	return !m->devices;
 }
 
-/* Handles the table's queue pairs that are less than this entry; NULL: all the rest. */
+/* Keeps or frees the table's queue pairs that are less than this entry; NULL: all remaining ones.
+ */
 static void merge_before(struct merge *m, const struct nldev_qp *until)
 {
 	struct qp_table *t = m->table;
@@ -420,7 +423,7 @@ static void merge_entry(struct merge *m, const struct nldev_qp *d)
 	m->at += old != NULL;
 	if (!old && was_destroyed(t, d, m->begun_ns))
 		return;
-	qp = m->n < QP_TABLE_MAX ? join_entry(old, d, m->begun_ns) : NULL;
+	qp = m->n < QP_TABLE_MAX ? merge_into(old, d, m->begun_ns) : NULL;
 	if (qp) {
 		m->items[m->n++] = qp;
 	} else {

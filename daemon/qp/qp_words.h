@@ -10,7 +10,7 @@ const char *qp_state_name(uint32_t state); /* enum ib_qp_state: "RTS", ...; "unk
 #define N_WC_STATUSES 22
 /* enum ib_wc_status: "RETRY_EXC_ERR"; "UNKNOWN_ERR" */
 const char *wc_status_name(uint32_t status);
-/* A short explanation: "the peer aborted the request". */
+/* Returns a short explanation, such as "the peer aborted the request". */
 const char *wc_status_meaning(uint32_t status);
 /* enum ib_event_type: "QP_FATAL"; "UNKNOWN_EVENT" */
 const char *ib_event_name(int event);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* qps.c - event -> table -> look up the owner -> emit an event if the queue pair failed.
+/* qps.c - see qps.h. Success: event -> table -> look up the owner -> send an event if the queue
+ * pair failed.
  *
- * Two kinds of jobs run on workers, at most one of each: dumps, which take as long as the devices
+ * Two kinds of jobs run on workers, at most one of each: dumps, which last as long as the devices
  * need to answer, and reading the flows. */
 #include "qps.h"
 
@@ -19,7 +20,7 @@
 #include "timer.h"
 #include "unix_time.h"
 
-/* READ_AGE_MS: without events, an older table is dumped again on request, which costs a firmware
+/* READ_AGE_MS: without events, an older table is read again on request, which needs a firmware
  * command per queue pair. READ_PAUSE_MS: minimum pause between dumps. */
 #define READ_AGE_MS	   30000
 #define READ_PAUSE_MS	   5000
@@ -42,8 +43,8 @@ struct qps {
 	struct qp_table table;
 	struct qp_failures failures;
 	struct job dumping, reading;
-	struct qps_work *dump;	   /* under way */
-	struct packet_view *view;  /* being read, then put back */
+	struct qps_work *dump;	   /* the running dump; NULL = none */
+	struct packet_view *view;  /* the view being read, put back afterwards */
 	struct packet_sample read; /* the worker's result */
 	int read_result;
 	bool has_flows;
@@ -57,7 +58,7 @@ struct qps {
 	size_t n_refreshes, n_ready; /* the first n_ready of them need no more data */
 };
 
-static void begin_due(struct qps *q);
+static void qps_start_due(struct qps *q);
 
 /* --- failures --------------------------------------------------------------------------------- */
 
@@ -79,7 +80,7 @@ static void on_failure(struct qps *q, const struct qp *qp)
 
 /* --- processes -------------------------------------------------------------------------------- */
 
-static void name_qp(struct qps *q, const struct qp *qp)
+static void find_qp_owner(struct qps *q, const struct qp *qp)
 {
 	const struct process_owner *owner;
 
@@ -108,14 +109,14 @@ static void qps_free(void *arg)
 	free(q);
 }
 
-static void end_if_done(struct qps *q)
+static void close_if_done(struct qps *q)
 {
 	if (q->closing && !q->dumping.running && !q->reading.running)
 		timer_close(&q->timer, qps_free);
 }
 
-/* Answers one ready request per turn, because making an answer may take long. Frees the flows after
- * the last one, because they are too large to keep. */
+/* Answers one ready request per turn of the loop, because building an answer may be slow. Frees the
+ * flows after the last one, because they are too large to keep. */
 static void answer_one(struct qps *q)
 {
 	struct refresh first;
@@ -133,13 +134,13 @@ static void answer_one(struct qps *q)
 	q->has_flows = false;
 }
 
-/* With events, the table is as good as a dump. */
+/* True if requests wait for the running dump. With events, the table is as current as a dump. */
 static bool waits_for_dump(const struct qps *q)
 {
 	return q->dumping.running && !q->events;
 }
 
-static void ready_if_read(struct qps *q)
+static void answer_if_read(struct qps *q)
 {
 	if (q->reading.running || waits_for_dump(q))
 		return;
@@ -161,7 +162,7 @@ static void qps_on_read(void *arg)
 	packet_view_put(take_ptr(q->view));
 	if (q->closing) {
 		packet_sample_done(&q->read);
-		end_if_done(q);
+		close_if_done(q);
 		return;
 	}
 	if (q->read_result == 0) {
@@ -171,8 +172,8 @@ static void qps_on_read(void *arg)
 	} else {
 		packet_sample_done(&q->read);
 	}
-	ready_if_read(q);
-	begin_due(q);
+	answer_if_read(q);
+	qps_start_due(q);
 }
 
 static void qps_read_flows(struct qps *q)
@@ -184,8 +185,9 @@ static void qps_read_flows(struct qps *q)
 	job_begin(&q->reading, q->loop, "reading flows", read_view, qps_on_read, q);
 }
 
-/* Some values are only in dumps, so retry until one succeeds. A kernel without RDMA has none. */
-static void retry_later(struct qps *q, int result)
+/* Schedules another dump after a failed one, because some values are only in dumps. A kernel
+ * without RDMA has no dumps. */
+static void schedule_retry(struct qps *q, int result)
 {
 	if (result == 0 || result == -EPROTONOSUPPORT) {
 		q->retry_ms = 0;
@@ -195,7 +197,7 @@ static void retry_later(struct qps *q, int result)
 	q->dump_ms = uv_now(q->loop) + back_off(&q->retry_ms, READ_PAUSE_MS, RETRY_PAUSE_MAX_MS);
 }
 
-/* Applies whatever could be read. */
+/* Applies the part that could be read. */
 static void replace_table(struct qps *q, struct qps_work *w)
 {
 	const struct rdma_qp_list *l = &w->list;
@@ -212,10 +214,10 @@ static void replace_table(struct qps *q, struct qps_work *w)
 		qp_table_name(&q->table, w->owners, w->n_owners);
 }
 
-static void take_dump(struct qps *q, struct qps_work *w)
+static void apply_dump(struct qps *q, struct qps_work *w)
 {
 	replace_table(q, w);
-	retry_later(q, w->result);
+	schedule_retry(q, w->result);
 	if (w->result == 0) {
 		q->read_ms = uv_now(q->loop);
 		q->read_error[0] = '\0';
@@ -224,7 +226,7 @@ static void take_dump(struct qps *q, struct qps_work *w)
 	}
 	if (!w->err.code)
 		err_set(&w->err, w->result, "queue pairs: %s", strerror(-w->result));
-	/* The node's scan reports a kernel without RDMA. */
+	/* A kernel without RDMA is reported by the node's scan, so it is not logged here. */
 	if (strcmp(q->read_error, w->err.msg) != 0 && w->result != -EPROTONOSUPPORT)
 		log_warn("qps", 0, "%s, going on without the data of RDMA netlink", w->err.msg);
 	snprintf(q->read_error, sizeof(q->read_error), "%s", w->err.msg);
@@ -242,15 +244,15 @@ static void on_dumped(void *arg)
 
 	if (!q->closing) {
 		q->dump_ms = uv_now(q->loop) + READ_PAUSE_MS;
-		take_dump(q, w);
+		apply_dump(q, w);
 	}
 	qps_work_free(w);
 	if (q->closing) {
-		end_if_done(q);
+		close_if_done(q);
 		return;
 	}
-	ready_if_read(q);
-	begin_due(q);
+	answer_if_read(q);
+	qps_start_due(q);
 }
 
 static void begin_dump(struct qps *q)
@@ -273,16 +275,16 @@ static void qps_on_timer(void *arg)
 
 	if (q->n_ready > 0)
 		answer_one(q);
-	begin_due(q);
+	qps_start_due(q);
 }
 
 /* Starts the work that is due. */
-static void begin_due(struct qps *q)
+static void qps_start_due(struct qps *q)
 {
 	if (q->wants_dump && !q->dump && q->dump_ms <= uv_now(q->loop))
 		begin_dump(q);
 	if (q->n_ready > 0)
-		timer_in(&q->timer, 1); /* in the loop's next turn, after other handles */
+		timer_in(&q->timer, 1); /* in the next iteration of the loop, after other handles */
 	else
 		timer_at(&q->timer, q->wants_dump && !q->dump ? q->dump_ms : TIMER_NEVER);
 }
@@ -297,7 +299,7 @@ static void qps_on_qp(struct qps *q, const struct bpf_event_qp *e)
 
 	if (!qp || e->change == BPF_QP_DESTROYED)
 		return;
-	name_qp(q, qp);
+	find_qp_owner(q, qp);
 	if (!qp_failure_is_move(qp, e))
 		return;
 	memcpy(failed.device, e->device, sizeof(failed.device));
@@ -306,28 +308,28 @@ static void qps_on_qp(struct qps *q, const struct bpf_event_qp *e)
 		on_failure(q, qp);
 }
 
-/* A queue pair that is not in the table is reported, too. */
+/* Handles a failure, also of a queue pair that is not in the table. */
 static void on_failed(struct qps *q, const struct bpf_event_qp_failed *e)
 {
 	const struct qp *qp;
 	bool first = true;
-	struct qp stray;
+	struct qp unknown;
 
 	if (!qp_failure_is_one(e))
 		return;
 	qp = qp_table_failed(&q->table, e, &first);
 	if (!qp) {
-		qp_init(&stray, e->device, e->qpn);
-		stray.failed_status = e->status;
-		stray.failed_event = e->event;
-		qp = &stray;
+		qp_init(&unknown, e->device, e->qpn);
+		unknown.failed_status = e->status;
+		unknown.failed_event = e->event;
+		qp = &unknown;
 	}
 	if (first)
 		on_failure(q, qp);
 }
 
-/* Events do not cover queue pairs that were created before the programs were loaded, so a dump is
- * needed. */
+/* Updates whether there are events. When they start, a dump is needed for queue pairs that were
+ * created before the programs were loaded. */
 static void follow_programs(struct qps *q)
 {
 	bool events = q->hooks.events && q->hooks.events(q->hooks.arg);
@@ -341,7 +343,7 @@ void qps_update(struct qps *q)
 	if (!q)
 		return;
 	follow_programs(q);
-	begin_due(q);
+	qps_start_due(q);
 }
 
 void qps_event(struct qps *q, const struct bpf_event *e)
@@ -357,7 +359,7 @@ void qps_event(struct qps *q, const struct bpf_event *e)
 		on_failed(q, (const struct bpf_event_qp_failed *)e);
 	else
 		return;
-	begin_due(q);
+	qps_start_due(q);
 }
 
 /* --- requests --------------------------------------------------------------------------------- */
@@ -381,7 +383,7 @@ void qps_get_sources(const struct qps *q, struct qp_sources *ret, struct qps_sta
 	memcpy(ret_status->error, q->read_error, sizeof(ret_status->error));
 }
 
-/* Without events, an old table has to be read again. */
+/* True if the table is old and there are no events. */
 static bool is_stale(const struct qps *q)
 {
 	uint64_t now_ms = uv_now(q->loop);
@@ -402,7 +404,7 @@ int qps_refresh(struct qps *q, void (*done)(uint64_t now_ms, void *arg), void *a
 		q->wants_dump = true;
 		q->dump_ms = 0;
 	}
-	begin_due(q);
+	qps_start_due(q);
 	slot = q->reading.running || waits_for_dump(q) ? array_push(q->refreshes, q->n_refreshes)
 						       : NULL;
 	if (!slot)
@@ -426,7 +428,7 @@ int qps_open(struct qps **ret, struct uv_loop_s *loop, const struct hw *hw,
 	q->hooks = *hooks;
 	timer_init(&q->timer, loop, qps_on_timer, q);
 	q->wants_dump = true;
-	begin_due(q);
+	qps_start_due(q);
 	*ret = q;
 	return 0;
 }
@@ -440,5 +442,5 @@ void qps_close(struct qps *q)
 	while (q->n_ready > 0)
 		answer_one(q);
 	timer_at(&q->timer, TIMER_NEVER);
-	end_if_done(q);
+	close_if_done(q);
 }

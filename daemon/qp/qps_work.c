@@ -60,10 +60,10 @@ struct qps_work *qps_work_new(const struct hw *hw, const struct host *host)
 
 /* --- on the worker ---------------------------------------------------------------------------- */
 
-/* RDMA netlink reports the thread that created a queue pair (task_pid_vnr() of its task), while
- * everything else uses the process. Queue pairs of one thread are mostly adjacent, so the last
- * result is reused. */
-static void name_processes(struct qps_work *w)
+/* Replaces threads by their processes: RDMA netlink reports the thread that created a queue pair
+ * (task_pid_vnr() of its task), and all other code uses the process. Queue pairs of one thread are
+ * usually adjacent, so the last result is reused. */
+static void replace_threads(struct qps_work *w)
 {
 	uint32_t tid = 0, pid = 0;
 
@@ -78,21 +78,21 @@ static void name_processes(struct qps_work *w)
 	}
 }
 
-static void request_list(struct qps_work *w)
+static void find_process_owners(struct qps_work *w)
 {
-	struct process_owner *asked = calloc(w->list.n ? w->list.n : 1, sizeof(*asked));
+	struct process_owner *processes = calloc(w->list.n ? w->list.n : 1, sizeof(*processes));
 
-	for (size_t i = 0; asked && i < w->list.n; i++)
-		asked[i].pid = w->list.items[i].pid;
-	if (asked)
-		w->n_owners = process_owners(w->hw->proc_fd, asked, w->list.n, &w->owners);
-	free(asked);
+	for (size_t i = 0; processes && i < w->list.n; i++)
+		processes[i].pid = w->list.items[i].pid;
+	if (processes)
+		w->n_owners = process_owners(w->hw->proc_fd, processes, w->list.n, &w->owners);
+	free(processes);
 }
 
 void qps_work_run(struct qps_work *w)
 {
 	w->result = hw_read_qps(w->hw, (const char(*)[NETNS_NAME_SIZE])w->namespaces,
 				w->n_namespaces, &w->list, &w->err);
-	name_processes(w);
-	request_list(w);
+	replace_threads(w);
+	find_process_owners(w);
 }

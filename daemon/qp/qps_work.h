@@ -20,9 +20,9 @@ struct qps_work {
 	struct err err;
 };
 
-/* Includes the host's other namespaces, which may have RDMA devices of their own in exclusive mode.
- * NULL: out of memory. */
+/* Prepares a dump, which includes the host's other namespaces if they may have RDMA devices of
+ * their own (in exclusive mode). NULL: out of memory. */
 struct qps_work *qps_work_new(const struct hw *, const struct host *);
-/* On the worker. */
+/* Runs the dump, on a worker. */
 void qps_work_run(struct qps_work *);
 void qps_work_free(struct qps_work *);

@@ -1,32 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // agent.js - the state of rocelet itself: doctor's findings, its parts and sources, causes that cannot be judged, the configuration in effect.
 
-function shownLines(text) {
-	return text.split('\n').map(shown).join('\n');
+// Groups findings that differ only in their object.
+function findingGroups(findings) {
+	return [...groupBy(findings, (f) => `${f.kind} ${f.what} ${f.help}`).values()];
 }
 
-function makeSetting([key, value]) {
-	const isTree = value !== null && typeof value === 'object';
-	return make('div', {key}, make('dt', {}, makeCode(key)), make('dd', {}, isTree ? make('details', {}, make('summary', {}, Array.isArray(value) ? count(value.length, 'entry', 'entries') : count(Object.keys(value).length, 'key')), make('pre', {tabindex: '0', 'aria-label': key}, shownLines(JSON.stringify(value, null, 2))))
-		: makeCode(value === null ? '–' : JSON.stringify(value))));
+function makeFinding(model, group, i) {
+	const [f] = group;
+	return make('li', {key: String(i)}, make('p', {}, makeMark('unhealthy', false), ' ', makeCode(f.kind), group.map((one, n) => one.object && [n > 0 ? ', ' : ' ', makeObjectLink(model, one.object), one.pod && [make('span', {class: 'quiet'}, ' of '), makePodLink({namespace: one.namespace, name: one.pod})]])), make('p', {}, `${sentenceCase(withClock(shown(f.what))).replace(/\.$/, '')}.`),
+		f.help && make('p', {class: 'quiet'}, withCode(sentenceCase(f.help).replace(/([^.?!])$/, '$1.')), f.fixable && [' At once: ', makeCode('rocectl doctor --fix')]));
 }
 
-// Text with `code` in it.
-function withCode(text) {
-	return shown(text).split('`').map((part, i) => (i % 2 ? make('code', {}, part) : part));
-}
-
-function makeFinding(model, f, i) {
-	return make('li', {key: String(i)}, make('p', {}, makeMark('unhealthy', false), ' ', makeCode(f.kind), ' ', f.object && makeObjectLink(model, f.object)), make('p', {}, `${sentenceCase(shown(f.what)).replace(/\.$/, '')}.`),
-		f.help && make('p', {class: 'quiet'}, withCode(f.help), f.fixable && [' At once: ', makeCode('rocectl doctor --fix')]));
+// A configuration file that is not in use, or null.
+function makeConfigNotice(model) {
+	const found = model.documents.doctor?.findings.find((f) => f.kind === 'config');
+	return found ? make('p', {class: 'notice', key: 'config', 'data-kind': 'warning'}, makeMark('warning', false), ' ', make('strong', {}, 'Configuration rejected'), `: ${shown(found.what).replace(/^the configuration file is refused: /, '')}. `, make('span', {class: 'quiet'}, withCode(sentenceCase(found.help)))) : null;
 }
 
 // One line per cause, with the number of ports.
 function makeUndecided(model) {
 	const groups = [...groupBy(model.documents.diagnosis?.undecided ?? [], (u) => `${u.cause} ${u.why}`).values()];
 	if (groups.length === 0)
-		return make('p', {class: 'quiet'}, model.documents.diagnosis === null ? 'Loading' : (model.ports?.length ?? 0) > 0 ? 'Every cause can be judged on every port.' : 'There is no port to judge.');
-	return make('ul', {class: 'findings'}, groups.map((group) => make('li', {key: `${group[0].cause} ${group[0].why}`}, make('p', {}, makeCode(group[0].cause), group.length === model.ports?.length ? ' on all ports' : ` on ${count(group.length, 'port')}`), make('p', {class: 'quiet'}, `${sentenceCase(shown(group[0].why))}.`))));
+		return make('p', {class: 'quiet'}, model.documents.diagnosis === null ? 'Loading' : (model.ports?.length ?? 0) > 0 ? 'All causes are judged on all ports.' : 'There is no port to judge.');
+	return make('ul', {class: 'undecided'}, groups.map((group) => make('li', {key: `${group[0].cause} ${group[0].why}`}, make('span', {'data-tip': group[0].cause}, causeTitle(group[0].cause)), make('span', {class: 'quiet clip', tabindex: '0', 'data-tip': sentenceCase(shown(group[0].why))}, sentenceCase(shown(group[0].why))), make('span', {class: 'number'}, group.length === model.ports?.length ? 'all ports' : count(group.length, 'port')))));
 }
 
 const AGENT_PATH = 'api/v1/agent';
@@ -34,14 +31,63 @@ const AGENT_READ_MS = 5000;
 const SOURCE_OLD_MS = 30000;
 const SOURCE_NAMES = {netlink: 'RDMA netlink: hardware counters', sysfs: 'counters in sysfs', ethtool: 'driver statistics', pause: '802.3x pause', dcb: 'PFC masks and frames', netdev: 'link statistics'};
 
-// works: true, false, null: not in use, undefined: not known now.
-function makePart(name, works, what, why) {
-	const [kind, text] = works === undefined ? ['unknown', 'not known now'] : works === null ? ['idle', 'not in use'] : works ? ['ok', 'works'] : ['critical', 'does not work'];
-	return make('li', {key: name}, makeMark(kind, false), make('strong', {}, name), make('span', {}, sentenceCase(shown(what)), make('span', {class: 'unseen'}, `, ${text}`),
-		why && make('span', {class: 'quiet'}, ` ${sentenceCase(shown(why)).replace(/\.$/, '')}.`)));
+const RECENT_MS = 300000;
+const LEAST_RECENT_MS = 30000;
+const SKIPPED_MOST = 0.1; // share of the expected samples
+
+// rocelet's own counts in the last five minutes, so that older errors are not reported as trouble.
+class AgentCounts {
+	constructor() {
+		this.list = []; // {atMs, samples, skipped, errors: {source: n}}, the oldest first
+	}
+
+	// Adds a document. readAt: when it was read, by the browser's clock; offsetMs: how far the node's clock is ahead. At startedMs all counts were 0.
+	take(agent, readAt, offsetMs, startedMs) {
+		const atMs = readAt + offsetMs;
+		if (readAt === this.readAt)
+			return;
+		this.readAt = readAt;
+		if (this.list.length === 0 || agent.samples < this.list.at(-1).samples)
+			this.list = [{atMs: startedMs, samples: 0, skipped: 0, errors: {}}];
+		this.list.push({atMs, samples: agent.samples, skipped: agent.samplesSkipped, errors: Object.fromEntries(agent.sources.map((s) => [s.name, s.errors]))});
+		while (this.list.length > 2 && this.list[0].atMs < atMs - RECENT_MS && this.list[1].atMs < atMs - LEAST_RECENT_MS)
+			this.list.shift();
+	}
+
+	// {skipped: share of the expected samples, periodMs: between the samples that were taken}, or null.
+	sampling() {
+		const first = this.list[0], last = this.list.at(-1), taken = last ? last.samples - first.samples : 0, skipped = last ? last.skipped - first.skipped : 0;
+		return taken > 0 && taken + skipped > 0 ? {skipped: skipped / (taken + skipped), periodMs: (last.atMs - first.atMs) / taken} : null;
+	}
+
+	// The number of errors of a source in the last minutes; 0 if the counts cover a longer time.
+	newErrors(name) {
+		const first = this.list[0], last = this.list.at(-1);
+		return last && last.atMs - first.atMs < 1.2 * RECENT_MS ? (last.errors[name] ?? 0) - (first.errors[name] ?? 0) : 0;
+	}
 }
 
-// Does what the daemon said of itself at that age still hold? Without new samples only what it said after they had stopped.
+const agentCounts = new AgentCounts();
+
+function isSlow(sampling) {
+	return sampling !== null && sampling.skipped > SKIPPED_MOST;
+}
+
+// "a sample every 0.5 s", or the actual period if samples are skipped.
+function samplingText(model, sampling) {
+	return isSlow(sampling) ? `a sample every ${span(sampling.periodMs)} on average, ${span(model.store.everyMs)} configured` : `a sample every ${span(model.store.everyMs)}`;
+}
+
+const PART_STATES = {true: ['ok', 'works'], false: ['critical', 'does not work'], null: ['idle', 'not in use'], undefined: ['unknown', 'not known now'], impaired: ['warning', 'works in part']};
+
+// works: true, false, 'impaired', null: not in use, undefined: not known now.
+function makePart(name, works, what, why) {
+	const [kind, text] = PART_STATES[works];
+	return make('li', {key: name}, makeMark(kind, false), make('span', {}, name), make('span', {}, sentenceCase(shown(what)), make('span', {class: 'unseen'}, `, ${text}`),
+		why && make('span', {class: 'quiet'}, `: ${shown(why)}`)));
+}
+
+// Is a report of this age about the daemon's parts still valid? If there are no new samples, only one from after the last sample is.
 function isOfNow(page, model, ageMs) {
 	return !model.dead || (page.state.kind !== 'lost' && ageMs < 2 * AGENT_READ_MS && (model.store.ageMs(Date.now()) ?? Infinity) - ageMs > page.staleMs());
 }
@@ -50,24 +96,28 @@ function isOfNow(page, model, ageMs) {
 function makeParts(page, model, agent) {
 	if (agent === null)
 		return make('p', {class: 'quiet'}, page.missing(AGENT_PATH));
-	const ageMs = Date.now() - page.documents.readAt(AGENT_PATH), isKnownNow = isOfNow(page, model, ageMs), sinceMs = isKnownNow ? 0 : ageMs, now = (works) => (isKnownNow ? works : undefined);
-	return make('ul', {class: 'parts'}, agent.parts.map((part) => makePart(sentenceCase(part.name), now(part.works), part.what, part.why)),
-		agent.sources.map((s) => makePart(`Source ${s.name}`, now(isKnown(s.ageMs) && s.ageMs < SOURCE_OLD_MS), `${SOURCE_NAMES[s.name] ?? s.name}, ${isKnown(s.ageMs) ? `${span(s.ageMs + sinceMs)} old` : 'never read'}, ${count(s.errors, 'error')}`, null)));
+	const ageMs = Date.now() - page.documents.readAt(AGENT_PATH), isKnownNow = isOfNow(page, model, ageMs), sinceMs = isKnownNow ? 0 : ageMs, sampling = agentCounts.sampling();
+	const now = (works, isImpaired) => (!isKnownNow ? undefined : works && isImpaired ? 'impaired' : works);
+	return make('ul', {class: 'parts'}, agent.parts.map((part) => makePart(sentenceCase(part.name), now(part.works, part.name === 'sampling' && isSlow(sampling)), part.what, part.why ?? (part.name === 'sampling' && isSlow(sampling) ? `${shortNumber(100 * sampling.skipped)} % skipped lately` : null))),
+		agent.sources.map((s) => makePart(`Source ${s.name}`, now(isKnown(s.ageMs) && s.ageMs < SOURCE_OLD_MS, agentCounts.newErrors(s.name) > 0), `${SOURCE_NAMES[s.name] ?? s.name}, ${isKnown(s.ageMs) ? `${span(s.ageMs + sinceMs)} old` : 'never read'}, ${count(s.errors, 'error')}`, agentCounts.newErrors(s.name) > 0 ? `${grouped(agentCounts.newErrors(s.name))} of them lately` : null)));
 }
 
 class AgentView {
 	constructor(page) {
-		this.page = page;
+		Object.assign(this, {page, settings: new Settings(page)});
 	}
 
 	render(model) {
 		const {page} = this, {store} = model, {doctor, config} = model.documents, agent = page.documents.get(AGENT_PATH, ['config', 'resources'], AGENT_READ_MS);
-		return [make('header', {class: 'view-head'}, make('h1', {}, 'Agent'), store.startedMs !== null && make('span', {class: 'quiet'}, `rocelet ${shown(store.version)}, running for ${span(model.nowMs - store.startedMs)}, a sample every ${span(store.everyMs)}`)),
-			model.dead && makeNotice({kind: 'unknown', text: 'Not known now', why: page.state.text}),
+		if (agent && store.startedMs !== null)
+			agentCounts.take(agent, page.documents.readAt(AGENT_PATH), model.nowMs - Date.now(), store.startedMs);
+		const runs = model.dead && page.state.kind === 'lost' ? `started at ${clock(store.startedMs)}, last sample at ${clock(model.sampleMs())}` : `running for ${span(model.nowMs - store.startedMs)}, ${model.dead ? `last sample at ${clock(model.sampleMs())}` : samplingText(model, agentCounts.sampling())}`;
+		return [make('header', {class: 'view-head'}, make('h1', {}, 'Agent'), store.startedMs !== null && make('span', {class: 'quiet'}, `rocelet ${shown(store.version)}, ${runs}`)),
+			model.dead && makeNotice({kind: 'unknown', text: 'Not known now', why: page.state.text}), makeConfigNotice(model),
 			make('div', {class: 'halves'}, make('div', {class: 'column'},
-				makePanel('Findings', makeCode('rocectl doctor'), doctor === null ? make('p', {class: 'quiet'}, page.missing('api/v1/doctor')) : doctor.findings.length === 0 ? make('p', {class: 'quiet'}, model.dead ? 'Not known: the newest sample is too old.' : 'Agent health: no findings.') : make('ul', {class: 'findings'}, doctor.findings.map((f, i) => makeFinding(model, f, i)))),
-				makePanel('What cannot be judged here', null, makeUndecided(model))),
-			make('div', {class: 'column'}, makePanel('Parts', null, makeParts(page, model, agent)), makePanel('Configuration in effect', makeCode('rocelet --print-config'), config === null ? make('p', {class: 'quiet'}, page.missing('api/v1/config')) : make('dl', {class: 'settings'}, Object.entries(config).map(makeSetting)))))];
+				makePanel('Findings', makeCode('rocectl doctor'), doctor === null ? make('p', {class: 'quiet'}, page.missing('api/v1/doctor')) : doctor.findings.length === 0 ? make('p', {class: 'quiet'}, model.dead ? 'Not known: the newest sample is too old.' : 'Agent health: no findings.') : make('ul', {class: 'findings'}, findingGroups(doctor.findings).map((group, i) => makeFinding(model, group, i)))),
+				makePanel('Causes not judged', make('span', {class: 'quiet'}, 'and why, on how many ports'), makeUndecided(model))),
+			make('div', {class: 'column'}, makePanel('Parts', null, makeParts(page, model, agent)), makePanel('Configuration in effect', makeCode('rocelet --print-config'), config === null ? make('p', {class: 'quiet'}, page.missing('api/v1/config')) : this.settings.render(config))))];
 	}
 
 	title() {

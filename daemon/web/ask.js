@@ -1,26 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 // ask.js - one request to the daemon: resolves to a document or fails with an error whose message is a sentence. isAnswer: the error is an HTTP response.
 
-// Relative to the page, without the user name and password of its address: browsers refuse to fetch an address with credentials, and already have them.
-function addressOf(path, words) {
-	const address = new URL(path, location.href);
-	address.username = address.password = '';
-	Object.entries(words).forEach(([name, value]) => address.searchParams.set(name, value));
-	return address;
+// The request that early.js has begun, or a new one.
+function takeRequest(address) {
+	const begun = early.get(address.href);
+	early.delete(address.href);
+	return begun ?? request(address);
 }
 
 async function ask(path, words = {}, timeoutMs = 20000) {
-	const ends = new AbortController();
+	const {ends, answer: underway} = takeRequest(addressOf(path, words));
 	const timer = setTimeout(() => ends.abort(), timeoutMs);
 	try {
-		const answer = await fetch(addressOf(path, words), {cache: 'no-store', credentials: 'same-origin', signal: ends.signal});
+		const answer = await underway;
 		const text = await answer.text();
 		if (!answer.ok)
 			throw Object.assign(new Error(sentenceOf(text) || `${path} is answered with ${answer.status}`), {isAnswer: true});
 		return JSON.parse(text);
+	} catch (error) {
+		throw error.isAnswer ? error : new Error(sentenceOfFailure(error, ends.signal.aborted, timeoutMs));
 	} finally {
 		clearTimeout(timer);
 	}
+}
+
+// A sentence for a failed request; browsers' own messages differ.
+function sentenceOfFailure(error, isLate, timeoutMs) {
+	return isLate ? `rocelet did not answer within ${timeoutMs / 1000} s. Trying again.` : error instanceof SyntaxError ? 'The answer is not rocelet\'s: it is not JSON.' : 'rocelet does not answer. Trying again.';
 }
 
 function sentenceOf(text) {

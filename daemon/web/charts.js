@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // charts.js - the charts of one port, drawn by uPlot: verdicts as bands, events as triangles, one shared cursor per panel.
 
-// A PF's bytes are its own, unless the driver counts those of its VFs in them.
+// The title of the RDMA traffic on the link, which for a PF includes its VFs.
 function throughputTitle(p) {
-	return isAlone(p) ? 'Throughput of the PF alone' : p.lane?.head === p && p.lane.children.length > 0 ? 'Throughput, PF and VFs' : 'Throughput';
+	return isWire(p) ? 'Throughput of PF and VFs' : 'Throughput';
 }
 
 const CHARTS = [
 	{title: 'Throughput', titleOf: throughputTitle, unit: 'bits', least: 1, signals: [['bytes_received', 'Received', '--s1'], ['bytes_sent', 'Sent', '--s2']], line: true},
-	{title: 'Pause', unit: 'share', least: 1, signals: [['pause_sent', 'Pause out', '--s1'], ['pause_received', 'Pause in', '--s2']]},
-	{title: 'CE marked', unit: 'share', least: 1, signals: [['ce_share', 'CE', '--s1']]},
+	{title: 'Pause', unit: 'share', least: 1, signals: [['pause_sent', 'Pause out', '--s1'], ['pause_received', 'Pause in', '--s2']], limits: [['Limit out', 'pause_sent_warning'], ['Limit in', 'pause_received_warning']]},
+	{title: 'CE marked', unit: 'share', least: 1, signals: [['ce_share', 'CE', '--s1']], limits: [['Limit', 'ce_share_warning']]},
 	{title: 'Congestion notifications', unit: 'events', least: 10, signals: [['cnp_received', 'CNP in', '--s1'], ['cnp_sent', 'CNP out', '--s2']]},
 	{title: 'Loss', unit: 'events', least: 10, signals: [['discards', 'Dropped on arrival', '--s1'], ['out_of_sequence', 'Out of sequence', '--s2'], ['phy_errors', 'Link errors', '--s3']]},
-	{title: 'Retransmission', unit: 'events', least: 10, signals: [['nak', 'NAKs', '--s1'], ['timeouts', 'Timeouts', '--s2'], ['not_ready', 'Receiver not ready', '--s3'], ['failed', 'Failed', '--s4']]},
+	{title: 'Retransmission', unit: 'events', least: 10, signals: [['nak', 'NAKs', '--s1'], ['timeouts', 'Timeouts', '--s2'], ['not_ready', 'RNR', '--s3'], ['failed', 'Failed', '--s4']], limits: [['RNR limit', 'not_ready_rate']]},
 ];
 const POD_CHARTS = [CHARTS[0], CHARTS[2], CHARTS[5]];
 const DASHES = [undefined, [6, 3], [2, 3], [8, 3, 2, 3]];
@@ -39,11 +39,11 @@ class Chart {
 	options(width) {
 		const axis = {stroke: () => tokenColour('--quiet'), grid: {stroke: () => tokenColour('--line'), width: 1}, ticks: {show: false}, font: '11px system-ui, sans-serif'};
 		return {
-			width, height: this.height, legend: {show: false}, padding: [6, 8, 0, 0],
+			width, height: this.height, legend: {show: false}, padding: [6, 26, 0, 0],
 			series: [{}, ...this.spec.signals.map(([, label, colour], i) => ({label, stroke: () => tokenColour(colour), width: 1.5, dash: DASHES[i], points: {show: false},
 				fill: i === 0 ? () => tokenColour(colour).replace('rgb(', 'rgba(').replace(')', ', 0.08)') : undefined}))],
-			axes: [{...axis, space: 70, size: 26, values: (_, splits, __, ___, step) => splits.map((s) => timeOfDay(s * 1000).slice(0, step >= 60 ? 5 : 8))},
-				{...axis, size: 48, space: 30, values: (_, splits) => splits.map((v) => (v >= 1000 ? scaled(v) : shortNumber(v)))}],
+			axes: [{...axis, space: 56, size: 26, values: (_, splits, __, ___, step) => splits.map((s) => timeOfDay(s * 1000).slice(0, step >= 60 ? 5 : 8))},
+				{...axis, size: 48, space: 30, values: (_, splits) => splits.map((v) => scaled(v, '', shortNumber))}],
 			scales: {x: {range: () => this.panel.range()}, y: {range: () => [0, this.panel.topOf(this.spec)]}},
 			cursor: {sync: {key: this.panel.sync.key}, drag: {x: true, y: false, setScale: false}, points: {size: 5}},
 			hooks: {setSelect: [(plot) => this.onSelect(plot)], drawClear: [(plot) => this.drawGround(plot)], draw: [(plot) => this.drawMarks(plot)], setCursor: [(plot) => this.onCursor(plot)]},
@@ -56,10 +56,13 @@ class Chart {
 		setText(this.title, this.titleText());
 		const counted = history !== null && signals.some(([key]) => history.values[key].some(isKnown));
 		this.history = history;
-		this.box.hidden = history !== null && !counted;
+		const isLost = history === null && this.panel.page.model.dead;
+		this.box.hidden = isLost || (history !== null && !counted);
 		this.reason.hidden = !this.box.hidden;
+		setAttribute(this.element, 'data-uncounted', this.box.hidden ? 'yes' : null);
 		if (this.box.hidden) {
-			setText(this.reason, sentenceCase(this.panel.page.model.missing(this.port, signals[0][0])[1]) + '.');
+			const {model} = this.panel.page;
+			setText(this.reason, isLost ? `Not read before rocelet stopped answering, at ${clock(model.sampleMs())}.` : `${sentenceCase(model.missing(this.port, signals[0][0])[1])}.`);
 			this.legend.replaceChildren();
 			return;
 		}
@@ -90,34 +93,29 @@ class Chart {
 			this.plot.setSize({width: this.width(), height: this.height});
 	}
 
-	// In the chart's unit, or null.
-	limit() {
-		return isKnown(this.spec.limit) ? this.spec.limit * UNITS[this.spec.unit].factor : null;
-	}
-
 	// Values that are drawn as a line across: [name, value].
 	levels() {
 		const {rateBitsPerSecond} = this.port.facts;
-		return [['Link', this.spec.line && isKnown(rateBitsPerSecond) ? rateBitsPerSecond / 1e9 : null], ['Limit', this.limit()]].filter(([, v]) => v !== null);
+		return [['Link', this.spec.line && isKnown(rateBitsPerSecond) ? rateBitsPerSecond / 1e9 : null], ...this.panel.limitsOf(this.spec)].filter(([, v]) => v !== null);
 	}
 
 	titleText() {
 		return this.spec.titleOf?.(this.port) ?? this.spec.title;
 	}
 
-	// The newest value of what is shown: now, or at the end of the time that the reader has chosen.
+	// The newest value in the shown range: the current one, or that at the end of the range that the user has chosen.
 	endValue(key) {
 		const fixed = this.panel.fixed();
 		return fixed ? this.history.before(key, fixed[1]) : this.history.latest(key);
 	}
 
-	// What a reader who cannot see the drawing hears.
+	// The chart in a sentence, for screen readers.
 	sentence() {
 		const [from, to] = this.panel.range(), when = this.panel.fixed() ? 'at the end' : 'now';
 		return `${this.titleText()}. ${this.spec.signals.map(([key, label]) => `${label}: ${when} ${withUnit(this.endValue(key), this.spec.unit)}, at most ${withUnit(this.history.greatest(key, from, to), this.spec.unit)}`).join('; ')}`;
 	}
 
-	// Where the cursor is, unix seconds; null: there is none.
+	// The time at the cursor, in unix seconds; null: there is no cursor.
 	cursorTime() {
 		return this.cursor === null ? null : this.history?.times[this.cursor] ?? null;
 	}
@@ -137,7 +135,7 @@ class Chart {
 			this.showLegend();
 	}
 
-	// The values at the cursor, or at the end of what is shown.
+	// Shows the values at the cursor, or at the end of the range.
 	showLegend() {
 		const {spec, history, cursor} = this;
 		const at = (key) => (cursor === null || history.times[cursor] === undefined ? this.endValue(key) : history.values[key][cursor]);
@@ -170,7 +168,7 @@ class Chart {
 		context.restore();
 	}
 
-	// Behind the lines: grey where there is no history, verdicts as bands; the upper edge of an open one is solid, of an ended one dashed.
+	// Draws the background: grey where there is no history, and verdicts as bands in the charts that they are about. The upper edge of the band is solid for an open verdict, dashed for an ended one.
 	drawGround(plot) {
 		this.clipped(plot, (context, left, top, width, height, ratio) => {
 			const x = (s) => plot.valToPos(s, 'x', true), first = this.history.times[0];
@@ -180,6 +178,13 @@ class Chart {
 			for (const v of this.panel.verdictsOn(this.port)) {
 				const from = x(Date.parse(v.onset) / 1000), to = v.ended ? x(Date.parse(v.ended) / 1000) : left + width;
 				context.fillStyle = context.strokeStyle = this.panel.page.model.dead ? tokenColour('--quiet') : tokenColour(BAND_COLOURS[v.severity]);
+				// A chart that the verdict is not about only gets a thin line at its onset.
+				if (!this.isAbout(v)) {
+					context.globalAlpha = 0.5;
+					context.fillRect(from, top, ratio, height);
+					context.globalAlpha = 1;
+					continue;
+				}
 				context.globalAlpha = 0.1;
 				context.fillRect(from, top, to - from, height);
 				context.globalAlpha = 1;
@@ -191,6 +196,11 @@ class Chart {
 				context.stroke();
 			}
 		});
+	}
+
+	isAbout(v) {
+		const signals = verdictSignals(v);
+		return this.spec.signals.some(([key]) => signals.has(key));
 	}
 
 	drawMarks(plot) {

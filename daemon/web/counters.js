@@ -3,7 +3,7 @@
 
 const COUNTERS_READ_MS = 2000;
 
-// Counters that are a signal by themselves, so that their last 15 minutes are known.
+// Counters that equal a signal of the stream, so that their last 15 minutes are known.
 const COUNTER_SIGNALS = {
 	'roce_bytes_total{direction="received"}': 'bytes_received',
 	'roce_bytes_total{direction="sent"}': 'bytes_sent',
@@ -14,7 +14,7 @@ const COUNTER_SIGNALS = {
 
 // Counts are grouped by thousands; bytes, seconds and shares have their unit.
 function counterTotal({value, unit}) {
-	return unit === 'ratio' ? share(value) : unit === 's' ? `${shortNumber(value)}${NBSP}s` : grouped(value);
+	return unit === 'ratio' ? share(value) : unit === 's' ? `${digits(value)}${NBSP}s` : grouped(value);
 }
 
 function counterRate({rate, unit}) {
@@ -34,8 +34,8 @@ class CountersTab {
 		this.table = new Table({label: 'counters', keyOf: (c) => `${c.name} ${c.ofDevice}`, sort: 'name', columns: [
 			{id: 'counter', title: 'Counter', cell: (c) => [make('code', {'data-tip': shown(c.help)}, shown(c.name).replaceAll('_', '_\u200b')), c.ofDevice && make('span', {class: 'quiet beside'}, 'whole device')], sort: (c) => c.name},
 			{id: 'total', title: 'Total', number: true, down: true, cell: (c) => this.number(c, c.value, counterTotal), sort: (c) => c.value},
-			{id: 'rate', title: 'A second', number: true, down: true, cell: (c) => (c.type === 'gauge' ? makeAbsent('–', 'A gauge: its value is what is so now') : this.number(c, c.rate, counterRate)), sort: (c) => c.rate},
-			{id: 'spark', title: '15 min', cell: (c) => this.spark(c)},
+			{id: 'rate', title: 'A second', number: true, down: true, cell: (c) => (c.type === 'gauge' ? makeAbsent('–', 'A gauge has no rate') : this.number(c, c.rate, counterRate)), sort: (c) => c.rate},
+			{id: 'spark', get title() { return sparkTitle(page.model); }, cell: (c) => this.spark(c)},
 		]}, (counterSort) => page.ask({counterSort}));
 		this.input = make('input', {type: 'search', id: 'filter-counters', autocomplete: 'off', spellcheck: 'false', placeholder: 'Filter', 'aria-label': 'Filter counters', oninput: () => page.ask({cq: this.input.value.trim()}, true),
 			onkeydown: (event) => { if (event.key === 'Escape' && this.input.value) { event.stopPropagation(); this.input.value = ''; page.ask({cq: ''}, true); } }});
@@ -53,7 +53,7 @@ class CountersTab {
 		return signal && p ? makeSpark(model, model.series([p], signal), [...p.ended, ...p.verdicts].filter((v) => v.firstSignal === signal)) : null;
 	}
 
-	// Counters at 0 are folded, unless the reader asks for them or for something by its name.
+	// The counters to show: without those at 0, unless the user has chosen them or filters by name.
 	chosen(all, words) {
 		const show = COUNTER_SHOWS[this.page.query.counters], found = all.filter((c) => words.every((word) => `${c.name} ${c.help}`.toLowerCase().includes(word)));
 		return show ? found.filter(show.test) : words.length > 0 || this.page.query.counters === 'all' ? found : found.filter((c) => c.value !== 0);
@@ -70,7 +70,7 @@ class CountersTab {
 	render() {
 		const {page} = this, document = page.documents.get(this.path, [], COUNTERS_READ_MS), words = (page.query.cq ?? '').toLowerCase().split(/\s+/).filter(Boolean);
 		if (document === null)
-			return makeEmpty('Loading', page.missing(this.path));
+			return makeLoading(page.missing(this.path));
 		if (globalThis.document.activeElement !== this.input && this.input.value !== (page.query.cq ?? ''))
 			this.input.value = page.query.cq ?? '';
 		const all = document.counters, wanted = this.chosen(all, words), folded = !page.query.counters && words.length === 0 ? all.length - wanted.length : 0;
@@ -82,7 +82,7 @@ class CountersTab {
 			page.query.counters === 'all' && makeButton('Hide counters at 0', () => page.ask({counters: ''}), {class: 'more'})];
 	}
 
-	// The sample that the numbers are of; old numbers are called so.
+	// The time of the numbers, and whether they could not be read again since.
 	note(document, wanted, all) {
 		const error = this.page.missing(this.path), isOld = this.page.documents.errorOf(this.path) !== null;
 		return [`${grouped(wanted.length)} of ${grouped(all.length)}`, `read at ${clock(Date.parse(document.time))}`, `rates over ${span(document.overMs)}`, document.resets > 0 && `started over ${count(document.resets, 'time')}`, isOld && `not read again: ${shown(error)}`].filter(Boolean).join(', ');

@@ -1,16 +1,18 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the page: index.html with its style sheets and scripts in it, compressed, as a C header. And the runbook in the same way, as a whole and with a
+"""Writes the page as a C header: index.html with its style sheets and scripts in it, compressed. Writes the runbook in the same way, as a whole and as a
 document for each cause.
 
-  document.py FOLDER NPM_DIR RUNBOOK VERSION OUT
+  document.py FOLDER NPM_DIR RUNBOOK SCHEMA VERSION OUT
 
-Local style sheets (<link rel="stylesheet" href="X">) and scripts (<script src="X"></script>) become one <style> and one <script>, in their order. What
-stands below "npm/" is of a package of FOLDER/packages, whose licence goes with it. The digests of both are what the Content-Security-Policy allows.
+Local style sheets (<link rel="stylesheet" href="X">) and scripts (<script src="X"></script>) become one <style> and one <script>, in their order; scripts
+marked data-early become a separate one at their place, which runs before the browser has read the rest. Files below "npm/"
+are from a package of FOLDER/packages, and get its licence as a comment. The Content-Security-Policy allows only the digests of these elements.
 """
 import base64
 import gzip
 import hashlib
+import json
 import os
 import re
 import sys
@@ -19,6 +21,8 @@ import markdown
 import npm
 
 STYLE = re.compile(r'[ \t]*<link rel="stylesheet" href="([^"]+)">\n')
+EARLY = re.compile(r'[ \t]*<script src="([^"]+)" data-early></script>\n')
+LABEL = re.compile(r"<p><strong>([^<]+?)\.?</strong> (.)")  # the label of a paragraph, which becomes its heading
 SCRIPT = re.compile(r'[ \t]*<script src="([^"]+)"></script>\n')
 
 
@@ -28,7 +32,7 @@ def read(path):
 
 
 def part(folder, npm_dir, name):
-    """A file's text; of a package with its licence before it."""
+    """A file's text; a file of a package has its licence before it."""
     if not name.startswith("npm/"):
         return read(f"{folder}/{name}")
     _, package, path = name.split("/", 2)
@@ -37,10 +41,10 @@ def part(folder, npm_dir, name):
 
 
 def gather(text, pattern, tag, read_part):
-    """All that the pattern finds as one element, where the first one was; also the digest of what is in it."""
+    """Joins all files that the pattern finds to one element, at the place of the first. Returns the text, and the digest of the element's content."""
     inside = "\n" + "".join(read_part(name) for name in pattern.findall(text))
     if re.search(f"</{tag}|<!--", inside, re.I):
-        sys.exit(f"a <{tag}> of the page has its own end, or a comment of HTML, in it")
+        sys.exit(f"a <{tag}> of the page contains its own end tag or an HTML comment")
     digest = base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()
     first = True
 
@@ -51,9 +55,18 @@ def gather(text, pattern, tag, read_part):
     return pattern.sub(put, text), digest
 
 
-def policy(script, style):
-    """script: None where there is none."""
-    asks = f"script-src 'sha256-{script}'; connect-src 'self'; " if script else ""
+def check_names(texts):
+    """Exits if two functions have the same name: all scripts share one scope, so the later one would silently replace the other."""
+    names = [name for text in texts for name in re.findall(r"^(?:async )?function\*? (\w+)|^(?:const|let|class) (\w+)", text, re.M)]
+    names = [one or other for one, other in names]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        sys.exit(f"names that two scripts of the page have: {', '.join(twice)}")
+
+
+def policy(scripts, style):
+    allowed = " ".join(f"'sha256-{script}'" for script in scripts)
+    asks = f"script-src {allowed}; connect-src 'self'; " if scripts else ""
     return f"default-src 'none'; {asks}style-src 'sha256-{style}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 
@@ -64,37 +77,54 @@ def c_bytes(name, data):
 
 
 def c_rows(name, text, allowed):
-    """What web_page.c takes: PREFIX_LEN, PREFIX_POLICY and prefix_packed."""
+    """The definitions that web_page.c uses: NAME_LEN, NAME_POLICY and name_packed."""
     data = text.encode()
     return f"#define {name.upper()}_LEN {len(data)}\n#define {name.upper()}_POLICY \"{allowed}\"\n" + c_bytes(name, data)
 
 
-def page(folder, npm_dir, version):
+def settings(path):
+    """Defaults and descriptions of the configuration's keys, from its JSON Schema, for settings.js."""
+    def facts(properties):
+        return {key: [row.get("default"), row["description"]] if "default" in row else facts(row.get("properties", {})) if key == "diagnosis" else [None, row.get("description", "")]
+                for key, row in properties.items() if isinstance(row, dict) and key != "$schema"}
+    with open(path, encoding="utf-8") as f:
+        return json.dumps(facts(json.load(f)["properties"]), separators=(",", ":"))
+
+
+def page(folder, npm_dir, schema, version):
     text = read(folder + "/index.html").replace("@VERSION@", version)
     text, style = gather(text, STYLE, "style", lambda name: part(folder, npm_dir, name))
-    text, script = gather(text, SCRIPT, "script", lambda name: part(folder, npm_dir, name))
-    return c_rows("web", text, policy(script, style))
+    check_names(read(f"{folder}/{name}") for name in EARLY.findall(text) + SCRIPT.findall(text) if not name.startswith("npm/"))
+    digests, facts = [], settings(schema)
+    for pattern in (EARLY, SCRIPT):
+        text, digest = gather(text, pattern, "script", lambda name: part(folder, npm_dir, name).replace("/*@SETTINGS@*/ {}", facts))
+        digests.append(digest)
+    return c_rows("web", text, policy(digests, style))
 
 
 def runbook_frame(folder, version):
-    """A document around @RUNBOOK@, with @TITLE@ and the way back, and what its policy allows."""
+    """A document around @RUNBOOK@, with @TITLE@ and a link back, and its Content-Security-Policy."""
     text = read(folder + "/runbook.html").replace("@VERSION@", version)
     text, style = gather(text, STYLE, "style", lambda name: part(folder, None, name))
-    return text, policy(None, style)
+    return text, policy([], style)
 
 
 def runbook(frame, allowed, text):
-    whole = frame.replace("@TITLE@", "Runbook").replace("@BACK@", "")
+    whole = frame.replace("@TITLE@", "Runbook").replace("@SELF@", "#").replace("@BACK@", "")
     return c_rows("runbook", whole.replace("@RUNBOOK@", markdown.to_html(text)), allowed)
 
 
 def causes(frame, text):
-    """Each section as a document of its own, for web_page.c: cause_NAME_packed, and WEB_CAUSES(X), a list of X(NAME, length). Its links lead to the
-    documents of the other causes."""
+    """Each section as a document of its own, for web_page.c: cause_NAME_packed, and WEB_CAUSES(X), a list of X(NAME, length). Its heading is the section's
+    quote, which is the cause in words, and the cause's name. Its links lead to the documents of the other causes."""
     made, listed = "", ""
     for name, section in re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", text, re.M | re.S):
-        inside = markdown.to_html(f"# {name}\n" + section.replace("](#", "](#/"))
-        document = frame.replace("@TITLE@", f"{name} · Runbook").replace("@BACK@", ' · <a href="./">all causes</a>')
+        quote, rest = re.fullmatch(r"\s*((?:> [^\n]*\n)+)(.*)", section, re.S).groups()
+        quote = " ".join(line[2:] for line in quote.splitlines())
+        heading = f'<h1 id="{name}">{markdown.inline(quote[0].upper() + quote[1:])} <code>{name}</code></h1>\n'
+        here = f'<p class="actions"><a class="button" href="../#ports?q={name}">Ports with it</a> <a class="button" href="../#events?q={name}">Its events</a></p>\n'
+        inside = heading + here + LABEL.sub(lambda found: f"<p><strong>{found[1]}</strong> {found[2].upper()}", markdown.to_html(rest.replace("](#", "](#/")))
+        document = frame.replace("@TITLE@", f"{name} · Runbook").replace("@SELF@", "./").replace("@BACK@", f'<p class="crumbs"><a href="./">All causes</a> / {name}</p>\n')
         data = document.replace("@RUNBOOK@", inside.replace('href="#/', 'href="')).encode()
         made += c_bytes(f"cause_{name}", data)
         listed += f" \\\n\tX({name}, {len(data)})"
@@ -102,10 +132,10 @@ def causes(frame, text):
 
 
 def main():
-    folder, npm_dir, path, version, out = sys.argv[1:]
+    folder, npm_dir, path, schema, version, out = sys.argv[1:]
     (frame, allowed), text = runbook_frame(folder, version), read(path)
     with open(out + ".new", "w", encoding="utf-8") as f:
-        f.write("/* The page and the runbook, made by document.py. */\n" + page(folder, npm_dir, version)
+        f.write("/* The page and the runbook, made by document.py. */\n" + page(folder, npm_dir, schema, version)
                 + runbook(frame, allowed, text) + causes(frame, text))
     os.replace(out + ".new", out)
 

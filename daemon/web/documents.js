@@ -2,17 +2,17 @@
 // documents.js - documents that are not part of the stream. A document is read when a view needs it, and again after the stream has reported a change.
 // Also the histories of the ports on the screen.
 
-const REREAD_MS = 2000; // a storm of changes costs one reading in so long
+const REREAD_MS = 2000; // minimum time between two reads of a document
 const HISTORIES_AT_ONCE = 3;
 const RETRY_HISTORY_MS = 5000;
 
 class Documents {
-	// onRead() is told when one has come.
+	// onRead() is called after each read.
 	constructor(store, onRead) {
 		Object.assign(this, {store, onRead, documents: new Map(), pending: [], underway: new Set(), failed: new Map()});
 	}
 
-	// The document, or null until it is there. changesWith: words of the stream's generations; everyMs: it is old after so long, too.
+	// The document, or null until it was read. changesWith: names of the stream's generations; everyMs: the document is read again after this time, too.
 	get(path, changesWith, everyMs = Infinity) {
 		let entry = this.documents.get(path);
 		if (!entry) {
@@ -24,7 +24,7 @@ class Documents {
 		return entry.content;
 	}
 
-	// When it was read, by our clock.
+	// The time at which the document was read, by the browser's clock.
 	readAt(path) {
 		return this.documents.get(path)?.readAt ?? null;
 	}
@@ -33,7 +33,7 @@ class Documents {
 		return this.documents.get(path)?.error ?? null;
 	}
 
-	// The stream says that these have changed; null: everything has.
+	// Marks documents as old after the stream has reported changes of these generations; null: of all.
 	changed(words) {
 		for (const entry of this.documents.values())
 			if (words === null || entry.changesWith.some((word) => words.has(word)))
@@ -53,13 +53,13 @@ class Documents {
 			entry.readAt = Date.now();
 		} catch (error) {
 			entry.error = error.message;
-			entry.old = true; // asked for again with the next look
+			entry.old = true; // the next get() reads it again
 		}
 		entry.reading = false;
 		this.onRead();
 	}
 
-	// The history of a port: the store's once it is there. Those that were asked for last come first: they are what is looked at.
+	// The history of a port from the store; null until it was read. The latest requests are read first: they are for the ports on the screen.
 	history(key) {
 		const known = this.store.histories.get(key);
 		const waits = this.underway.has(key) || this.pending.includes(key) || performance.now() < (this.failed.get(key) ?? 0);
@@ -70,7 +70,7 @@ class Documents {
 		return known ?? null;
 	}
 
-	// Of all ports, for small drawings; once, and again after a gap.
+	// Reads the history of all ports for the sparklines: once, and again after a gap.
 	async readThin() {
 		const {store} = this, {thin, startedMs} = store;
 		if (store.thinState !== 'none' || store.timeMs === null)
@@ -103,7 +103,7 @@ class Documents {
 			if (started === this.store.startedMs && this.store.timeMs !== null)
 				this.store.takeHistory(key, document);
 		} catch {
-			this.failed.set(key, performance.now() + RETRY_HISTORY_MS); // a port that has gone has none
+			this.failed.set(key, performance.now() + RETRY_HISTORY_MS); // a removed port has no history
 		}
 		this.underway.delete(key);
 		this.readHistories();

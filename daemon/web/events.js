@@ -9,6 +9,41 @@ const TOPICS = {
 	agent: /Config|Journal|Address|Kubelet|Runtime/,
 };
 
+// {cause, severity: null at the end} of a verdict's event; null for other events.
+function eventVerdict(e) {
+	const [, cause, severity] = /^Diagnosis/.test(e.reason) ? /^\S+ port \d+: ([a-z_]+)(?:(?:, | is now )(info|warning|critical)\b)?/.exec(e.message ?? '') ?? [] : [];
+	return cause ? {cause, severity: severity ?? null} : null;
+}
+
+const EXPLAINED = /^\S+ port \d+: [a-z_]+ is (?:now )?(?:explained|absorbed) by ([a-z_]+\b)?/;
+
+// Returns what the event's verdict did. A verdict that became a symptom of another one has not ended; nor has one whose port was removed or cannot be read.
+function verdictChange(e) {
+	if (e.reason === 'DiagnosisWorse')
+		return `is now ${eventVerdict(e)?.severity ?? 'worse'}`;
+	if (e.reason !== 'DiagnosisEnd')
+		return 'began';
+	const [isExplained, by] = EXPLAINED.exec(e.message) ?? [];
+	return isExplained ? `now explained by ${by?.includes('_') ? causeTitle(by).replace(/^[A-Z](?=[a-z])/, (c) => c.toLowerCase()) : 'another cause'}` : / is over, the port was removed/.test(e.message) ? 'closed: port removed' : / is closed, /.test(e.message) ? 'closed: counters lost' : 'ended';
+}
+
+// Returns the rest of the event's message, without what verdictChange() shows. Names keep their letters.
+function verdictDetail(e) {
+	const rest = shown(e.message).replace(/^\S+ port \d+: [a-z_]+(, (info|warning|critical): | is (over(, the port was removed)?|closed, its counters are no longer visible|now (info|warning|critical)|(now )?(explained|absorbed) by (another cause|[a-z_]+( of [^,;]+)?))[,:;]? ?)/, '');
+	return /^pods?: /.test(rest) ? rest.replace(/^pods: /, '') : sentenceCase(rest);
+}
+
+// The severity of the event's verdict; for other events a warning or null.
+function eventKind(e) {
+	return eventVerdict(e)?.severity ?? (e.type === 'Warning' ? 'warning' : null);
+}
+
+// "packet_loss, critical: packets are lost" -> "Packet loss: packets are lost"
+function eventText(model, e) {
+	const text = eventMessage(model, e), verdict = eventVerdict(e);
+	return verdict ? text.replace(/^[a-z_]+(, (info|warning|critical))?/, causeTitle(verdict.cause)) : text;
+}
+
 // A repeated event updates its row.
 function eventKey(e) {
 	return JSON.stringify([e.type, e.reason, e.namespace, e.pod, e.device, e.message]);
@@ -18,18 +53,18 @@ function eventItems(events) {
 	return events.map((event, i) => ({event, key: eventKey(event), place: i}));
 }
 
-// The newest come first, also those that come while it is shown.
+// Keeps the newest events first, also those that arrive while the list is shown.
 function eventEpoch(items) {
 	return `${items.length} ${items.at(-1)?.event.last}`;
 }
 
 function eventTable(page) {
-	return {keyOf: (item) => item.key, kindOf: ({event}) => (event.type === 'Warning' ? 'warning' : null), sort: '-time', columns: [
-		{id: 'time', title: 'Time', down: true, cell: ({event}) => [makeTime(Date.parse(event.last)), make('span', {class: 'quiet beside'}, `${ageText(page.model, event.last)} ago`)], sort: ({event, place}) => Date.parse(event.last) + place / 1e4},
-		{id: 'reason', title: 'Reason', cell: ({event}) => [event.type === 'Warning' && makeMark('warning'), make(event.type === 'Warning' ? 'strong' : 'span', {}, shown(event.reason)), event.count > 1 && make('span', {class: 'quiet'}, ` ×${scaled(event.count)}`)], sort: ({event}) => event.reason},
+	return {keyOf: (item) => item.key, kindOf: ({event}) => eventKind(event), sort: '-time', columns: [
+		{id: 'time', title: 'Time', get unit() { return zoneName(Date.now()); }, down: true, cell: ({event}) => [makeTime(Date.parse(event.last)), make('span', {class: 'quiet beside'}, `${ageText(page.model, event.last)} ago`)], sort: ({event, place}) => Date.parse(event.last) + place / 1e4},
+		{id: 'reason', title: 'Reason', cell: ({event}) => [eventKind(event) && makeMark(eventKind(event)), make('span', {class: eventKind(event) ? 'state' : null, 'data-kind': eventKind(event)}, shown(event.reason)), event.count > 1 && make('span', {class: 'quiet'}, ` ×${scaledCount(event.count)}`)], sort: ({event}) => event.reason},
 		{id: 'device', title: 'Device', cell: ({event}) => makeObjectLink(page.model, event.device), sort: ({event}) => event.device},
 		{id: 'pod', title: 'Pod', cell: ({event}) => (event.pod ? makePodLink({namespace: event.namespace, name: event.pod}) : make('span', {class: 'zero'}, '–')), sort: ({event}) => event.pod && `${event.namespace}/${event.pod}`},
-		{id: 'message', title: 'Message', cell: ({event}) => make('span', {class: 'message', tabindex: '0', 'data-tip': shown(event.message)}, shown(event.message))},
+		{id: 'message', title: 'Message', cell: ({event}) => make('span', {class: 'message', tabindex: '0', 'data-tip': eventMessage(page.model, event)}, eventText(page.model, event))},
 	]};
 }
 
@@ -43,7 +78,7 @@ class EventsView extends ListView {
 		this.readAll();
 	}
 
-	// The stream has only the newest of those before the page was opened.
+	// Reads all events: of those before the page was opened, the stream has only the newest.
 	async readAll() {
 		const {store} = this.page, started = store.startedMs;
 		try {
@@ -51,7 +86,7 @@ class EventsView extends ListView {
 			if (store.startedMs === started)
 				store.takeOlderEvents(all);
 		} catch {
-			// Those of the stream remain.
+			// The events of the stream remain.
 		}
 		this.page.show();
 	}

@@ -4,6 +4,8 @@
 
 const RANGES = ['15', '5', '1']; // minutes
 const LEAST_SPAN_S = 10;
+const LEAST_STRIP_S = 120;
+const VF_SCALE = 1 / 20; // least scale of a VF's throughput, as a share of the link's rate
 
 class HistoryPanel {
 	constructor(page, specs, height) {
@@ -31,18 +33,34 @@ class HistoryPanel {
 		this.page.show();
 	}
 
-	// [from, to] where the address has them, else null: live.
+	// [from, to] of the address; null: the panel is live.
 	fixed() {
 		const {from, to} = this.page.query;
 		return Number(to) > Number(from) && Number(from) > 0 ? [Number(from), Number(to)] : null;
 	}
 
+	// The length of the history in seconds, but at least `least`.
+	ageSeconds(least) {
+		const {startedMs} = this.page.store, age = startedMs === null ? HISTORY_S : (this.page.nowMs() - startedMs) / 1000;
+		return Math.min(HISTORY_S, Math.max(least, age));
+	}
+
+	// The chosen time; null: as much history as there is.
+	asked() {
+		return RANGES.includes(this.page.query.range) ? 60 * Number(this.page.query.range) : null;
+	}
+
+	seconds() {
+		return this.asked() ?? this.ageSeconds(LEAST_AXIS_S);
+	}
+
+	// The shortest of RANGES that covers the shown time.
 	minutes() {
-		return RANGES.includes(this.page.query.range) ? Number(this.page.query.range) : 15;
+		return RANGES.findLast((m) => 60 * m >= this.seconds()) ?? RANGES[0];
 	}
 
 	range() {
-		return this.fixed() ?? [this.page.nowSeconds() - 60 * this.minutes(), this.page.nowSeconds()];
+		return this.fixed() ?? [this.page.nowSeconds() - this.seconds(), this.page.nowSeconds()];
 	}
 
 	zoom(from, to) {
@@ -58,14 +76,14 @@ class HistoryPanel {
 		this.zoom(middle - half, middle + half);
 	}
 
-	// By a part of what is seen; its length stays.
+	// Moves the range by a part of its length.
 	move(part) {
 		const [from, to] = this.range(), length = to - from, now = this.page.nowSeconds();
 		const end = Math.min(now, Math.max(now - HISTORY_S + length, to + part * length));
 		this.zoom(end - length, end);
 	}
 
-	// By a hundredth of what is seen. All charts show their values there; those of the chart with the focus are read out.
+	// Moves the cursor by a hundredth of the range. All charts show their values there; those of the chart with the focus are read out.
 	moveCursor(chart, by) {
 		const [from, to] = this.range(), step = Math.max((to - from) / 100, chart.history?.interval() ?? 1), at = chart.cursorTime();
 		const time = Math.min(to, Math.max(from, at === null ? to : at + by * step));
@@ -75,7 +93,7 @@ class HistoryPanel {
 	}
 
 	goLive(minutes = '') {
-		this.page.ask({from: '', to: '', range: minutes === '15' ? '' : minutes});
+		this.page.ask({from: '', to: '', range: minutes});
 	}
 
 	onKey(event, chart) {
@@ -88,22 +106,29 @@ class HistoryPanel {
 		keys[event.key]();
 	}
 
-	// Those of a port, and those of no device.
+	// The events of a port, and those without a device.
 	eventsOn(p) {
 		return this.events.filter((e) => !e.device || e.device === p.facts.function || e.device === p.facts.device);
 	}
 
-	// Where the scale of a chart ends: the same for all ports, so that they can be compared, and so high that the line of the link is in it.
+	// The upper end of a chart's scale. It is the same for all ports, so that they can be compared, and includes the line of the link's rate. A VF uses only a part of the
+	// link: its scale follows its traffic, but noise stays flat.
 	topOf(spec) {
 		return this.tops.get(spec) ?? spec.least;
+	}
+
+	// The limits of a chart in its unit, [name, value]: of the problem that it is about, or those of the configuration.
+	limitsOf(spec) {
+		const {factor} = UNITS[spec.unit], set = this.page.model.documents.config?.diagnosis ?? {};
+		return isKnown(spec.limit) ? [['Limit', spec.limit * factor]] : (spec.limits ?? []).map(([name, key]) => [name, isKnown(set[key]) ? set[key] * factor : null]).filter(([, v]) => v !== null);
 	}
 
 	findTops() {
 		const [from, to] = this.range();
 		for (const spec of this.specs) {
-			const seen = this.ports.flatMap((p) => { const history = this.page.documents.history(p.key); return history ? spec.signals.map(([key]) => history.greatest(key, from, to)) : []; });
-			const rates = spec.line ? this.ports.map((p) => p.facts.rateBitsPerSecond).filter(isKnown) : [];
-			this.tops.set(spec, Math.max(spec.least, 1.1 * UNITS[spec.unit].factor * Math.max(greatestOf(seen) ?? 0, spec.limit ?? 0), 1.02 * (greatestOf(rates) ?? 0) / 1e9));
+			const seen = this.ports.flatMap((p) => { const history = this.page.historyOf(p); return history ? spec.signals.map(([key]) => history.greatest(key, from, to)) : []; });
+			const rates = spec.line ? this.ports.map((p) => (p.facts.rateBitsPerSecond ?? 0) * (p.facts.kind === 'vf' ? VF_SCALE : 1)) : [];
+			this.tops.set(spec, Math.max(spec.least, 1.1 * UNITS[spec.unit].factor * (greatestOf(seen) ?? 0), 1.1 * (greatestOf(this.limitsOf(spec).map(([, v]) => v)) ?? 0), 1.02 * (greatestOf(rates) ?? 0) / 1e9));
 		}
 	}
 
@@ -121,15 +146,17 @@ class HistoryPanel {
 	}
 
 	// Elements for the view. Charts are drawn after the page has them in the document: their width is known then.
-	render(model, ports, verdicts, events) {
+	// isCalm: no problem of the ports, or of their pod, is known.
+	render(model, ports, verdicts, events, isCalm = ports.every((p) => p.state.kind === 'ok')) {
 		const [from, to] = this.range();
 		this.verdicts = verdicts;
 		const eventsIn = (begin, end) => events.filter((e) => Date.parse(e.last) / 1000 >= begin && Date.parse(e.last) / 1000 <= end);
 		this.events = eventsIn(from, to);
 		this.ports = ports;
+		this.isCalm = isCalm;
 		const now = this.page.nowSeconds();
 		this.page.afterShow(() => this.draw());
-		return make('section', {class: 'panel history', 'aria-labelledby': 'history-title'}, make('h2', {id: 'history-title', class: 'unseen'}, 'The last 15 minutes'), this.control(), this.strip(model, now - HISTORY_S, now, eventsIn(now - HISTORY_S, now)),
+		return make('section', {class: 'panel history', 'aria-labelledby': 'history-title'}, make('h2', {id: 'history-title', class: 'unseen'}, 'The last 15 minutes'), this.control(), this.strip(model, now - this.ageSeconds(LEAST_STRIP_S), now, eventsIn(now - HISTORY_S, now)),
 			ports.length === 1 && this.specs === CHARTS ? make('div', {class: 'charts'}, this.chartsOf(ports[0]).map((chart) => chart.element))
 				: make('div', {class: 'multiples'}, ports.map((p) => make('div', {key: p.key}, make('h3', {}, makeMark(p.state.kind), makePortLink(p.facts), p.lane && make('span', {class: 'quiet'}, ` rail ${p.lane.n}`)), this.chartsOf(p).map((chart) => chart.element)))));
 	}
@@ -137,8 +164,8 @@ class HistoryPanel {
 	draw() {
 		this.findTops();
 		for (const p of this.ports) {
-			const history = this.page.documents.history(p.key);
-			const token = history && JSON.stringify([history.times.at(-1), history.times[0], this.range(), this.verdictsOn(p).map((v) => [v.onsetMs, v.endedMs, v.severity]), this.events.length, this.page.model.dead, [...this.tops.values()]]);
+			const history = this.page.historyOf(p);
+			const token = history && JSON.stringify([history.times.at(-1), history.times[0], this.range(), this.verdictsOn(p).map((v) => [v.onsetMs, v.endedMs, v.severity]), this.events.length, this.page.model.dead, [...this.tops.values()], this.specs.map((spec) => this.limitsOf(spec))]);
 			for (const chart of this.chartsOf(p)) {
 				chart.port = p;
 				chart.fit();
@@ -148,9 +175,9 @@ class HistoryPanel {
 	}
 
 	control() {
-		const fixed = this.fixed(), minutes = String(this.minutes());
+		const fixed = this.fixed(), minutes = this.minutes();
 		return make('div', {class: 'time'}, make('div', {class: 'segments', role: 'group', 'aria-label': 'time shown'}, RANGES.map((m) => makeButton(`${m} min`, () => this.goLive(m), {'aria-pressed': String(!fixed && m === minutes)}))),
-			fixed ? [make('span', {class: 'standing'}, `Showing ${clock(fixed[0] * 1000)} to ${clock(fixed[1] * 1000)} (not live)`), makeButton('Back to live', () => this.goLive())] : make('span', {class: 'quiet'}, `${clock(this.range()[0] * 1000)} to now`),
+			fixed ? [make('span', {class: 'standing'}, `Showing ${clock(fixed[0] * 1000)} to ${clock(fixed[1] * 1000)} (not live), ${zoneName(fixed[0] * 1000)}`), makeButton('Back to live', () => this.goLive())] : make('span', {class: 'quiet'}, `${clock(this.range()[0] * 1000)} to ${this.page.model.dead ? clock(this.page.model.sampleMs()) : 'now'}, ${zoneName(Date.now())}`),
 			make('span', {class: 'grow'}), make('span', {class: 'quiet hint'}, 'Drag in a chart to zoom; keys ← → + − 0'));
 	}
 
@@ -158,12 +185,12 @@ class HistoryPanel {
 	strip(model, from, to, events) {
 		const at = (s) => `${(100 * Math.min(1, Math.max(0, (s - from) / (to - from)))).toFixed(2)}%`;
 		const bands = this.verdicts.filter((v) => Date.parse(v.onset) / 1000 < to && (!v.ended || Date.parse(v.ended) / 1000 > from));
-		const [begin, end] = this.range(), isPart = end - begin < HISTORY_S - 1, shade = isPart && make('div', {class: 'shade', style: {left: at(begin), width: `calc(${at(end)} - ${at(begin)})`}});
+		const [begin, end] = this.range(), isPart = (this.fixed() || this.asked()) && end - begin < to - from - 1, shade = isPart && make('div', {class: 'shade', style: {left: at(begin), width: `calc(${at(end)} - ${at(begin)})`}});
 		if (bands.length + events.length === 0)
-			return [make('p', {class: 'quiet strip-empty'}, `No problems or events in the last 15 minutes.${historyNote(model, HISTORY_S * 1000) ? ` ${historyNote(model, HISTORY_S * 1000)}` : ''}`), isPart && make('div', {class: 'strip'}, shade)];
+			return [make('p', {class: 'quiet strip-empty'}, `${this.isCalm ? 'No problems or events' : 'No event, and no verdict of diagnosis,'} ${historyNote(model, HISTORY_S * 1000) ? `since ${clock(model.store.startedMs)}, when rocelet started` : 'in the last 15 minutes'}.`), isPart && make('div', {class: 'strip'}, shade)];
 		return make('div', {class: 'strip'}, shade, bands.map((v) => make('div', {class: 'band-row', key: problemKey(v)}, make('a', {class: 'band-label', 'data-side': Date.parse(v.onset) / 1000 > from + 0.75 * (to - from) ? 'left' : null, href: portLink(v), 'data-severity': v.severity, 'data-ended': v.ended ? 'yes' : null,
-			'data-tip': `${sentenceCase(v.sentence)}, ${clock(Date.parse(v.onset))} to ${v.ended ? clock(Date.parse(v.ended)) : 'now'}`,
-			style: {'margin-left': at(Date.parse(v.onset) / 1000), 'margin-right': `calc(100% - ${v.ended ? at(Date.parse(v.ended) / 1000) : '100%'})`}}, make('span', {}, makeMark(v.ended ? 'ended' : v.severity, true), ` ${causeTitle(v.cause)}`)))),
+			'data-tip': `${sentenceCase(v.sentence)}, ${clock(Date.parse(v.onset))} to ${v.ended ? `${clock(Date.parse(v.ended))}, ${endOf(v).said}` : model.dead ? `at least ${clock(model.sampleMs())}` : 'now'}`,
+			style: {'margin-left': at(Date.parse(v.onset) / 1000), 'margin-right': `calc(100% - ${v.ended ? at(Date.parse(v.ended) / 1000) : '100%'})`}}, make('span', {}, verdictMark(v), ` ${causeTitle(v.cause)}`)))),
 		events.length > 0 && make('div', {class: 'ticks'}, events.map((e) => make('span', {class: 'tick', role: 'img', 'aria-label': `${shown(e.reason)} at ${clock(Date.parse(e.last))}`, 'data-type': e.type, 'data-tip': `${clock(Date.parse(e.last))} ${shown(e.reason)}: ${shown(e.message)}`, style: {left: at(Date.parse(e.last) / 1000)}}))));
 	}
 }

@@ -7,6 +7,7 @@ const SCROLL_REST_MS = 250;
 
 const PORTS_CHANGE_WITH = ['ports', 'devices', 'resources'];
 const DIAGNOSIS_READ_MS = 60000;
+const DOCTOR_READ_MS = 20000; // a file that is rejected changes no generation
 
 const VIEWS = [
 	{word: '', title: 'Overview', make: (page) => new OverviewView(page)},
@@ -17,7 +18,7 @@ const VIEWS = [
 	{word: 'events', title: 'Events', make: (page) => new EventsView(page)},
 	{word: 'agent', title: 'Agent', make: (page) => new AgentView(page)},
 ];
-const VIEW_OF = {port: 'ports', pod: 'pods', config: 'agent'}; // which entry of the navigation they are under
+const VIEW_OF = {port: 'ports', pod: 'pods', config: 'agent', overview: ''}; // views without an entry in the navigation -> the entry above them
 
 const ICON_COLOURS = {critical: '#d3302a', warning: '#c27803', info: '#c27803', ok: '#1f8a4c', unknown: '#7d8793'};
 
@@ -41,8 +42,8 @@ class Page {
 	constructor() {
 		this.store = new Store();
 		this.documents = new Documents(this.store, () => this.show());
-		this.lostMs = null; // since when there is no answer
-		this.refusal = ''; // or an answer that is an error: its text
+		this.lostMs = null; // time since which requests fail, null: they do not
+		this.refusal = ''; // text of the last answer if that was an error
 		this.frame = null;
 		this.view = null;
 		this.unfolded = new Set();
@@ -58,7 +59,7 @@ class Page {
 		followTips();
 		window.addEventListener('popstate', (event) => this.open(true, event.state?.y ?? 0));
 		window.addEventListener('scroll', () => this.onScroll(), {passive: true});
-		// Before the reader sees what was shown when the page fell asleep.
+		// A suspended page shows its state again before the user can take old data for current.
 		for (const wakes of ['visibilitychange', 'resume'])
 			document.addEventListener(wakes, () => this.showState());
 		window.addEventListener('pageshow', () => this.showState());
@@ -68,6 +69,7 @@ class Page {
 	}
 
 	makeFrame() {
+		setText(byId('zone'), `times are ${zoneName(Date.now())}${zoneName(Date.now()) === 'UTC' ? '' : ', this browser\u2019s zone; tooltips are UTC'}`);
 		byId('views').append(...VIEWS.map(({word, title}) => make('li', {}, make('a', {href: `#${word}`}, title, word === 'agent' && make('span', {id: 'doctor', class: 'badge', hidden: true})))));
 		byId('skip').addEventListener('click', (event) => { event.preventDefault(); byId('main').focus(); });
 		byId('search').addEventListener('click', () => this.search.open());
@@ -98,15 +100,21 @@ class Page {
 		for (const link of byId('views').querySelectorAll('a'))
 			setAttribute(link, 'aria-current', link.getAttribute('href') === `#${current}` ? 'page' : null);
 		byId('views').querySelector('[aria-current]')?.scrollIntoView({block: 'nearest', inline: 'center'});
-		this.draw();
+		// The first view is drawn with the next frame: in most cases its documents have arrived by then.
+		if (moves)
+			this.draw();
+		else
+			this.show();
 		if (moves) {
 			byId('main').focus({preventScroll: true});
 			window.scrollTo(0, y);
 			this.announce(this.view.title());
 		}
+		if (y === 0 && place.query.tab)
+			this.view.seekTab?.();
 	}
 
-	// Where the window is scrolled to is kept with the entry of the browser's history, for the way back.
+	// Keeps the scroll position in the entry of the browser's history, for the way back.
 	onScroll() {
 		clearTimeout(this.scrollTimer);
 		this.scrollTimer = setTimeout(() => history.replaceState({y: window.scrollY}, ''), SCROLL_REST_MS);
@@ -121,7 +129,7 @@ class Page {
 		return view ? view.make(this) : new NoView(words.join('/'));
 	}
 
-	// Changes settings of the view in the address; '' takes one out. Typing replaces the entry of the browser's history, all else adds one.
+	// Changes settings of the view in the address; '' removes one. replaces: replaces the entry of the browser's history, as typing does, instead of adding one.
 	ask(changes, replaces = false) {
 		const {words} = readPlace(location.hash), address = placeLink(words, {...this.query, ...changes});
 		if (replaces)
@@ -145,9 +153,16 @@ class Page {
 
 	// --- drawing ---
 
-	// Once for all that comes together.
+	// Draws with the next frame, once for all changes until then; draws the first numbers at once.
 	show() {
-		this.frame ??= requestAnimationFrame(() => this.draw());
+		if (!this.marked && this.hasNumbers())
+			this.draw();
+		else
+			this.frame ??= requestAnimationFrame(() => this.draw());
+	}
+
+	hasNumbers() {
+		return this.store.timeMs !== null && this.documents.get('api/v1/ports', PORTS_CHANGE_WITH) !== null;
 	}
 
 	afterShow(act) {
@@ -171,28 +186,34 @@ class Page {
 		this.markFirst();
 	}
 
-	// Documents that all views need; the first two decide when there is something to see.
+	// Reads the documents that the view needs; first only the ports, which every view needs.
 	read() {
 		const get = (path, words, everyMs) => this.documents.get(`api/v1/${path}`, words, everyMs);
 		const ports = get('ports', PORTS_CHANGE_WITH);
 		if (ports === null)
 			return {ports, devices: null, pods: null, resources: null, doctor: null, config: null, diagnosis: null};
 		return {ports, devices: get('devices', ['devices', 'resources', 'attachments', 'settings']), pods: get('pods', ['resources', 'attachments']), resources: get('resources', ['resources', 'config']),
-			doctor: get('doctor', ['config', 'resources', 'attachments', 'devices']), config: this.view instanceof AgentView ? get('config', ['config']) : null,
-			diagnosis: this.view instanceof AgentView || this.view instanceof OverviewView ? get('diagnosis', ['ports'], DIAGNOSIS_READ_MS) : null};
+			doctor: get('doctor', ['config', 'resources', 'attachments', 'devices'], DOCTOR_READ_MS), config: [AgentView, PortView, PodView].some((view) => this.view instanceof view) ? get('config', ['config']) : null,
+			diagnosis: [AgentView, PortView, OverviewView].some((view) => this.view instanceof view) ? get('diagnosis', ['ports'], DIAGNOSIS_READ_MS) : null};
 	}
 
-	// When the first view was there with numbers in it, for who measures it.
+	// The last 15 minutes of a port, as it shows them, or null while they are read.
+	historyOf(p) {
+		const own = this.documents.history(p.key);
+		return own && isWire(p) ? wireHistory(this.store, p, own) : own;
+	}
+
+	// Marks the time of the first view with numbers, for measurements.
 	markFirst() {
-		if (this.marked || this.store.timeMs === null || this.model.ports === null)
+		if (this.marked || !this.hasNumbers())
 			return;
 		this.marked = true;
 		performance.mark('rocelet first view');
 	}
 
-	// Why there is nothing of a document yet.
+	// The reason why a document is missing.
 	missing(path) {
-		return this.documents.errorOf(path.startsWith('api/') ? path : `api/v1/${path}`) ?? 'Loading.';
+		return this.documents.errorOf(path.startsWith('api/') ? path : `api/v1/${path}`) ?? (this.state.kind === 'lost' ? 'rocelet does not answer. Trying again.' : 'Loading.');
 	}
 
 	// The node's time, by its clock and the time since its last answer.
@@ -218,7 +239,7 @@ class Page {
 		else
 			this.documents.changed(change.documents);
 		this.compareVersions(live);
-		this.speakVerdicts(change);
+		this.announceVerdicts(change);
 		this.show();
 		return this.store.timeMs !== before || this.store.eventsGeneration !== events;
 	}
@@ -244,8 +265,8 @@ class Page {
 			this.notice(`This page is of rocelet ${own}, the node now runs ${shown(live.version)}: reload the page.`);
 	}
 
-	speakVerdicts(change) {
-		const texts = [...change.opened.map((v) => `${v.severity} on ${shown(portKey(v))}: ${v.sentence}`), ...change.closed.map((v) => `ended on ${shown(portKey(v))}: ${causeTitle(v.cause)}`)];
+	announceVerdicts(change) {
+		const texts = [...change.opened.map((v) => `${v.severity} on ${shown(portKey(v))}: ${v.sentence}`), ...change.closed.map((v) => `${endOf(this.store.ended.find((end) => verdictKey(end) === verdictKey(v) && end.onsetMs === v.onsetMs) ?? v).said} on ${shown(portKey(v))}: ${causeTitle(v.cause)}`)];
 		if (texts.length > 0)
 			this.announce(texts.slice(0, 3).join('. ') + (texts.length > 3 ? `. And ${texts.length - 3} more` : ''));
 	}
@@ -259,21 +280,35 @@ class Page {
 		byId('notice').hidden = false;
 	}
 
-	// --- how old it is ---
+	// --- age of the data ---
 
 	// {kind, text: in the bar, banner: below it}
 	currentState() {
 		const {store} = this, age = store.ageMs(Date.now());
-		const last = age === null ? '' : ' What is below was last known then.';
+		const last = age === null ? '' : ' The data below is from then.';
 		if (this.lostMs !== null)
-			return {kind: 'lost', text: `No answer for ${span(Date.now() - this.lostMs)}`, banner: `rocelet has not answered since ${clock(this.lostMs)}${this.refusal && `: ${this.refusal}`}. Trying again.${last}`};
+			return {kind: 'lost', text: `No answer, ${age === null ? 'no sample yet' : `${span(age)} old`}`, banner: age === null ? `rocelet does not answer${this.refusal && `: ${this.refusal}`}. Trying again.` : `No new sample since ${clock(this.sampleMs())}: rocelet does not answer${this.refusal && ` (${this.refusal})`}. Trying again.${last}`};
 		if (store.serverNowMs === null)
 			return {kind: 'connecting', text: 'Connecting', banner: ''};
 		if (age === null)
 			return {kind: 'stale', text: 'No sample yet', banner: 'rocelet answers, but has not judged a sample yet.'};
 		if (age > this.staleMs())
-			return {kind: 'stale', text: `Stale, ${span(age)} old`, banner: `No new sample since ${clock(Date.now() - age)}: rocelet takes no samples.${last}`};
+			return {kind: 'stale', text: `Stale, ${span(age)} old`, banner: `No new sample since ${clock(this.sampleMs())}: ${this.staleWhy()}${last}`};
 		return {kind: 'live', text: `Live, ${span(age)} old`, banner: ''};
+	}
+
+	// The time of the newest sample, by the node's clock. The page uses it everywhere as the beginning of an outage.
+	sampleMs() {
+		return this.store.timeUnixMs;
+	}
+
+	// The reason for stale data: rocelet does not answer, or its answers have no new samples.
+	staleWhy() {
+		const {store} = this;
+		if (store.ageMs(store.receivedMs) <= this.staleMs())
+			return 'rocelet does not answer. Trying again.';
+		const why = this.documents.get(AGENT_PATH, [], AGENT_READ_MS)?.parts.find((part) => part.name === 'sampling' && part.works === false)?.why;
+		return `rocelet answers, but takes no samples${why ? `: ${shown(why)}` : ''}.`;
 	}
 
 	staleMs() {
@@ -285,11 +320,12 @@ class Page {
 		const {kind, text, banner} = this.state, was = byId('state').dataset.state;
 		setAttribute(byId('state'), 'data-state', kind);
 		setText(byId('state-text'), text);
-		setAttribute(byId('state'), 'data-short', kind === 'live' ? span(this.store.ageMs(Date.now())) : null);
+		setAttribute(byId('state'), 'data-short', {live: () => span(this.store.ageMs(Date.now())), lost: () => 'No answer', stale: () => 'Stale'}[kind]?.() ?? null);
+		setAttribute(byId('banner'), 'data-state', kind);
 		setText(byId('banner'), banner);
 		byId('banner').hidden = banner === '';
 		setAttribute(document.body, 'data-old', kind === 'live' ? null : 'yes');
-		setText(byId('node'), this.store.node ? shown(this.store.node) : 'rocelet');
+		morphChildren(byId('node'), [cutName(this.store.node ?? 'rocelet')]);
 		const title = this.titleText();
 		if (document.title !== title)
 			document.title = title;
@@ -300,7 +336,7 @@ class Page {
 
 	// "(2) Ports · node-17 · rocelet"; "(?)" when it is not known now.
 	titleText() {
-		const n = this.store.verdictCount, mark = this.state.kind === 'live' ? (n > 0 ? `(${n}) ` : '') : '(?) ';
+		const n = this.store.problemCount, mark = this.state.kind === 'live' ? (n > 0 ? `(${n}) ` : '') : '(?) ';
 		return mark + [this.view?.title(), this.store.node && shown(this.store.node), 'rocelet'].filter(Boolean).join(' · ');
 	}
 
@@ -311,10 +347,11 @@ class Page {
 	}
 
 	showProblemCount() {
-		const {model} = this, {kind} = this.headline, none = kind === 'ok' ? 'No problems' : 'Not known';
-		const parts = ['critical', 'warning', 'info'].map((severity) => [severity, model.verdicts.filter((v) => v.severity === severity).length]).filter(([, n]) => n > 0);
-		morphChildren(byId('count'), parts.length ? parts.flatMap(([severity, n]) => [makeMark(severity, false), make('strong', {}, `${n}${model.isCut ? '+' : ''}`)]) : [makeMark(kind, false), make('span', {class: 'wide'}, none)]);
-		setAttribute(byId('count'), 'aria-label', `${model.dead ? 'last known: ' : ''}${parts.length ? parts.map(([severity, n]) => `${n} ${STATES[severity].label}`).join(', ') : kind === 'ok' ? 'no problems' : 'problems not known'}`);
+		const {model} = this, {kind} = this.headline, ill = model.ports && !model.dead ? blindness(model)?.items.filter(({state}) => state.kind === 'unhealthy').length ?? 0 : 0;
+		const none = kind === 'ok' ? 'No problems' : ill > 0 ? `${grouped(ill)} in trouble` : 'Not known';
+		const parts = ['critical', 'warning'].map((severity) => [severity, model.verdicts.filter((v) => v.severity === severity).length]).filter(([, n]) => n > 0);
+		morphChildren(byId('count'), parts.length ? parts.flatMap(([severity, n]) => [makeMark(severity, false), make('strong', {}, `${n}${model.isProblemCut ? '+' : ''}`)]) : [makeMark(kind, false), make('span', {class: 'wide'}, none)]);
+		setAttribute(byId('count'), 'aria-label', `${model.dead ? 'last known: ' : ''}${parts.length ? parts.map(([severity, n]) => `${n} ${STATES[severity].label}`).join(', ') : kind === 'ok' ? 'no problems' : ill > 0 ? `${count(ill, 'device')} of pods in trouble` : 'problems not known'}`);
 		setAttribute(byId('count'), 'href', parts.length > 0 || kind === 'ok' ? '#ports?show=problems' : '#');
 		const findings = model.documents.doctor?.findings.length ?? 0, badge = byId('doctor');
 		badge.hidden = findings === 0;

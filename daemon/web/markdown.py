@@ -1,28 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""HTML of the Markdown that our documents are written in: headings, paragraphs, lists of one level, quotes, blocks of code, code, bold text and links."""
+"""HTML of the Markdown that our documents are written in: headings, paragraphs, lists of one level, quotes, blocks of code, code, bold and stressed text, and links."""
 import html
 import re
 
-INLINE = re.compile(r"`([^`]+)`|\*\*(.+?)\*\*|\[([^\]]+)\]\(([^)\s]+)\)")
+INLINE = re.compile(r"`([^`]+)`|\*\*(.+?)\*\*|\*([^*\s][^*]*)\*|\[([^\]]+)\]\(([^)\s]+)\)")
 
 
 def anchor(heading):
-    """As forges name it."""
+    """The anchor of a heading, as on GitHub and GitLab."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 def inline(text):
-    """A link to another file is its text: that file is not there."""
+    """Converts inline markup. A link to another file becomes plain text, because that file is not served."""
     done, at = "", 0
     for found in INLINE.finditer(text):
-        code, bold, said, target = found.groups()
+        code, bold, stressed, label, target = found.groups()
         done += html.escape(text[at:found.start()])
         if code:
             done += f"<code>{html.escape(code)}</code>"
         elif bold:
             done += f"<strong>{inline(bold)}</strong>"
+        elif stressed:
+            done += f"<em>{inline(stressed)}</em>"
         else:
-            done += f'<a href="{html.escape(target)}">{inline(said)}</a>' if target.startswith("#") else inline(said)
+            done += f'<a href="{html.escape(target)}">{inline(label)}</a>' if target.startswith("#") else inline(label)
         at = found.end()
     return done + html.escape(text[at:])
 

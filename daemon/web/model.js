@@ -3,15 +3,15 @@
 
 // The measured values of a port. `parts`: signals of the API that are summed in one column.
 const SIGNALS = {
-	bytes_received: {title: 'Received', unit: 'bits', about: 'RDMA traffic that arrived'},
-	bytes_sent: {title: 'Sent', unit: 'bits', about: 'RDMA traffic that left'},
+	bytes_received: {title: 'Received', unit: 'bits', about: 'RDMA traffic that arrived; of a PF with that of its VFs'},
+	bytes_sent: {title: 'Sent', unit: 'bits', about: 'RDMA traffic that left; of a PF with that of its VFs'},
 	pause_sent: {title: 'Pause out', unit: 'share', about: 'share of time in which this port paused the network, because its host did not accept packets'},
 	pause_received: {title: 'Pause in', unit: 'share', about: 'share of time in which the network paused this port'},
 	ce_share: {title: 'CE', unit: 'share', about: 'share of received packets that switches marked as congested'},
 	cnp_received: {title: 'CNP in', unit: 'events', about: 'congestion notifications received'},
 	cnp_sent: {title: 'CNP out', unit: 'events', about: 'congestion notifications sent'},
 	loss: {title: 'Loss', unit: 'events', parts: ['discards', 'out_of_sequence'], about: 'packets dropped on arrival or missing in their sequence'},
-	again: {title: 'Retrans.', unit: 'events', parts: ['nak', 'timeouts'], about: 'NAKs of lost packets and ACK timeouts: what this port sends again'},
+	again: {title: 'Retrans.', unit: 'events', parts: ['nak', 'timeouts'], about: 'NAKs of lost packets and ACK timeouts, after which this port retransmits'},
 	discards: {title: 'Dropped on arrival', unit: 'events'},
 	out_of_sequence: {title: 'Out of sequence', unit: 'events'},
 	nak: {title: 'NAKs', unit: 'events'},
@@ -21,11 +21,14 @@ const SIGNALS = {
 	phy_errors: {title: 'Link errors', unit: 'events'},
 };
 
+// Of a signal: what diagnosis calls it where it cannot judge a cause.
+const UNDECIDED_WORDS = [[/^pause/, /pause/], [/^ce_share/, /\bCE\b|ECN/i], [/^cnp/, /CNP/i], [/^discards|^loss/, /discard/]];
+
 // Worst first. filter: the filter of the port list that shows these ports.
 const STATES = {
 	critical: {label: 'critical', filter: 'problems'},
 	warning: {label: 'warning', filter: 'problems'},
-	info: {label: 'information', filter: 'problems'},
+	info: {label: 'information', filter: 'info'},
 	unhealthy: {label: 'unhealthy', filter: 'unhealthy'},
 	unknown: {label: 'unknown', filter: 'unknown'},
 	warming: {label: 'warming up', filter: 'unknown'},
@@ -44,6 +47,16 @@ function worstState(states) {
 
 function worstFirst(verdicts) {
 	return [...verdicts].sort((a, b) => b.level - a.level || Date.parse(a.onset) - Date.parse(b.onset) || naturalOrder(portKey(a), portKey(b)));
+}
+
+// A problem is an open verdict that is a warning or worse; there is one for each port and cause.
+function isProblemVerdict(v) {
+	return v.level >= 2;
+}
+
+// True if the link is down: that of the RDMA port, or of its netdev in the host.
+function isDown({facts, device}) {
+	return facts.watch === 'down' || (facts.state !== null && facts.state !== 'active') || device?.netdevs.some((netdev) => netdev.name === facts.netdev && netdev.carrier === false) === true;
 }
 
 function podKey(pod) {
@@ -75,6 +88,16 @@ function trafficGroups(ports) {
 	return [...groups, {head: null, children: rest, include: false}];
 }
 
+// A PF with VFs: its link carries the bytes of all of them.
+function isWire(p) {
+	return p.lane?.head === p && p.lane.children.length > 0;
+}
+
+// The ports whose bytes a port shows.
+function wirePorts(p) {
+	return isWire(p) ? p.lane.ports : [p];
+}
+
 function addSeries(list) {
 	const result = new Float64Array(STEPS).fill(NaN);
 	for (const values of list)
@@ -83,14 +106,17 @@ function addSeries(list) {
 }
 
 class Model {
-	// documents: {ports, devices, pods, resources}, each null until it was read; dead: nothing is known to be so now.
+	// documents: {ports, devices, pods, resources}, each null until it was read; dead: the data is not current.
 	constructor(store, documents, dead, nowMs) {
 		Object.assign(this, {store, dead, nowMs, documents});
 		this.verdicts = worstFirst(store.verdicts);
 		this.ended = store.ended.filter((v) => v.endedAs !== 'explained');
 		this.isCut = store.verdicts.length < store.verdictCount;
+		this.problems = this.verdicts.filter(isProblemVerdict);
+		this.isProblemCut = this.problems.length < store.problemCount;
 		this.byPort = groupBy(this.verdicts, portKey);
 		this.endedByPort = groupBy(this.ended, portKey);
+		this.findings = new Map((documents.doctor?.findings ?? []).filter((f) => f.kind === 'unhealthy').map((f) => [f.object, f]));
 		this.joinDevices(documents.devices);
 		this.joinPorts(documents.ports);
 		this.joinPods(documents.pods);
@@ -117,6 +143,7 @@ class Model {
 		for (const p of this.ports ?? []) {
 			p.verdicts = this.byPort.get(p.key) ?? [];
 			p.ended = this.endedByPort.get(p.key) ?? [];
+			p.troubles = this.portTroubles(p);
 			p.state = this.portState(p);
 		}
 	}
@@ -136,60 +163,116 @@ class Model {
 		}
 		for (const lane of this.lanes)
 			lane.children.sort((a, b) => (a.facts.vf ?? 0) - (b.facts.vf ?? 0) || naturalOrder(a.key, b.key));
+		this.store.vfsOf = new Map(this.lanes.filter((lane) => lane.children.length > 0).map((lane) => [lane.head.key, lane.children.map((p) => p.key)]));
 	}
 
 	joinPods(document) {
 		this.pods = document?.pods.map((pod) => {
 			const devices = pod.containers.flatMap((container) => container.devices.map((device) => ({...device, container: container.name, port: this.portOfDevice(device)})));
 			const ports = [...new Set(devices.map((d) => d.port).filter(Boolean))];
-			return {...pod, key: podKey(pod), devices, ports};
+			return {...pod, key: podKey(pod), devices, ports, sharedPorts: ports.length > 0 ? [] : this.sharedPorts(devices)};
 		}) ?? null;
 		this.podByKey = new Map((this.pods ?? []).map((pod) => [pod.key, pod]));
+		this.nameAllPods();
+		const about = new Map(); // pod -> verdicts that name it
+		for (const v of [...this.verdicts, ...this.ended])
+			for (const pod of this.podsOf(v))
+				about.set(podKey(pod), (about.get(podKey(pod)) ?? new Set()).add(v));
 		for (const pod of this.pods ?? []) {
-			pod.verdicts = this.ofPod(this.verdicts, pod);
-			pod.ended = this.ofPod(this.ended, pod);
+			pod.verdicts = this.ofPod(this.verdicts, pod, about);
+			pod.ended = this.ofPod(this.ended, pod, about);
+			pod.troubles = pod.devices.flatMap((d) => this.deviceTroubles(d).map((trouble) => ({...trouble, device: d})));
 			pod.state = this.podState(pod);
 		}
+	}
+
+	// The ports behind the slots of shared devices.
+	sharedPorts(devices) {
+		this.portsOfPool ??= groupBy((this.ports ?? []).flatMap((p) => (p.device?.resources ?? []).filter((r) => r.shared).map((r) => ({p, pool: r.resource}))), ({pool}) => pool);
+		return [...new Set([...new Set(devices.map((d) => d.resource))].flatMap((pool) => (this.portsOfPool.get(pool) ?? []).map(({p}) => p)))];
 	}
 
 	portOfDevice({id, attachment}) {
 		return this.portByName.get(attachment?.rdma) ?? this.portByName.get(attachment?.function) ?? this.portByName.get(id) ?? null;
 	}
 
-	ofPod(verdicts, pod) {
-		const keys = new Set(pod.ports.map((p) => p.key));
-		return verdicts.filter((v) => keys.has(portKey(v)) || v.pods.some((other) => podKey(other) === pod.key));
+	ofPod(verdicts, pod, about) {
+		const keys = new Set(pod.ports.map((p) => p.key)), named = about.get(pod.key);
+		return verdicts.filter((v) => keys.has(portKey(v)) || named?.has(v));
 	}
 
-	// What a device lacks: {why, reasons}, or null.
-	unhealthy(device) {
-		const offered = (device?.resources ?? []).find((r) => r.healthy === false);
-		return offered ? {why: device.why, reasons: offered.reasons} : null;
+	// Finds all pods of the verdicts. A verdict lists only the first ones; the others are the pods of its port and, if it is about a PF, of the VFs.
+	nameAllPods() {
+		this.allPods = new Map(); // verdict -> pods, for verdicts that do not list all
+		const cut = [...this.verdicts, ...this.ended].filter((v) => v.podCount > v.pods.length), podsByPort = new Map();
+		for (const pod of cut.length > 0 ? this.pods ?? [] : [])
+			for (const p of [...pod.ports, ...pod.sharedPorts])
+				podsByPort.set(p, [...podsByPort.get(p) ?? [], {namespace: pod.namespace, name: pod.name}]);
+		for (const v of cut) {
+			const p = this.portByKey.get(portKey(v)), known = [...v.pods, ...(p ? wirePorts(p) : []).flatMap((port) => podsByPort.get(port) ?? [])];
+			this.allPods.set(v, [...new Map(known.map((pod) => [podKey(pod), pod])).values()].slice(0, v.podCount));
+		}
+	}
+
+	podsOf(v) {
+		return this.allPods.get(v) ?? v.pods;
+	}
+
+	// The troubles of a port's device besides verdicts: from the API, or else from the device and its attachment.
+	portTroubles(p) {
+		const {facts, device} = p;
+		if (facts.troubles)
+			return facts.troubles.filter((trouble) => trouble.kind !== 'verdict');
+		const attachment = attachmentTroubles(device?.attachment), isBad = attachment.some(({word}) => word === 'bad'); // which is why it is not clean
+		const found = [...healthTroubles(device, this.findings).filter(({word}) => word !== 'not_clean' || !isBad), ...attachment];
+		return found.length === 0 && this.isOfPod(p) && isDown(p) ? [{kind: 'link', word: 'link_down', what: "the link of a pod's port is down", help: 'Check the cable, the switch port and the PF.', since: null, orEarlier: false}] : found;
+	}
+
+	// The troubles of a pod's device, which may have no port.
+	deviceTroubles({id, port, attachment, troubles}) {
+		if (troubles)
+			return troubles.filter((trouble) => trouble.kind !== 'verdict');
+		const device = this.deviceById.get(attachment?.function ?? id) ?? null;
+		const found = port?.troubles ?? healthTroubles(device, this.findings); // a slot's attachment is none of its port's
+		return found.some(({kind}) => kind === 'attachment') ? found : [...found, ...attachmentTroubles(attachment ?? device?.attachment)];
+	}
+
+	// The problem of a PF without a link explains that its VF has none; null: the VF is down by itself, or something else is wrong with it.
+	linkVerdict(p) {
+		const head = p.lane?.head;
+		return head && head !== p && isDown(head) && p.troubles.length > 0 && p.troubles.every(({word}) => LINK_WORDS.has(word)) ? (this.byPort.get(head.key) ?? []).find(isProblemVerdict) ?? null : null;
+	}
+
+	isOfPod(p) {
+		return p.facts.pod !== null || p.device?.attachment?.state === 'in_pod';
 	}
 
 	isInUse(p) {
 		const {facts, now} = p;
-		return facts.kind !== 'vf' || facts.pod !== null || p.device?.attachment?.state === 'in_pod' || (now.bytes_received ?? 0) + (now.bytes_sent ?? 0) > 0;
+		return facts.kind !== 'vf' || this.isOfPod(p) || (now.bytes_received ?? 0) + (now.bytes_sent ?? 0) > 0;
 	}
 
-	// What is known of a port. It is "ok" only if it was judged by the newest sample, that sample is new, and nothing was found.
+	// The state of a port. It is "ok" only if it was judged by the newest sample, that sample is new, and nothing was found.
 	portState(p) {
-		const {facts} = p, ill = this.unhealthy(p.device);
+		const {facts} = p;
 		if (p.verdicts.length > 0)
 			return verdictState(p.verdicts[0]);
 		if (this.dead)
 			return {kind: 'unknown', text: 'Unknown', why: this.store.timeMs === null ? 'No sample has been judged yet' : `No new sample since ${clock(this.sampleMs())}`};
 		if (this.isCut)
-			return {kind: 'unknown', text: 'Not shown', why: `Only the worst ${this.verdicts.length} of ${this.store.verdictCount} problems are shown here`};
+			return {kind: 'unknown', text: 'Not shown', why: `Only the worst ${this.verdicts.length} of ${this.store.verdictCount} verdicts are shown here`};
 		if (facts.watch === 'unseen')
 			return {kind: 'unknown', text: 'Cannot be read', why: 'Its counters cannot be read at the moment'};
 		if (facts.watch === 'not applicable')
 			return {kind: 'unknown', text: 'Not judged', why: 'It carries no RoCE'};
-		if (ill)
-			return {kind: 'unhealthy', text: sentenceCase(ill.reasons.join(', ').replaceAll('_', ' ')) || 'Unhealthy', why: sentenceCase(ill.why)};
+		const ofPf = this.linkVerdict(p);
+		if (ofPf)
+			return {...verdictState(ofPf), why: `Its PF ${shown(p.lane.head.key)}: ${ofPf.sentence}`};
+		if (p.troubles.length > 0)
+			return troubleState(p.troubles);
 		if (!this.isInUse(p))
 			return {kind: 'idle', text: p.device?.attachment ? sentenceCase(p.device.attachment.state.replaceAll('_', ' ')) : 'Not in use', why: sentenceCase(p.device?.why ?? 'No pod has it')};
-		if (facts.watch === 'down' || (facts.state !== null && facts.state !== 'active'))
+		if (isDown(p))
 			return {kind: 'unknown', text: 'Link down', why: 'Without a link nothing can be judged'};
 		if (facts.watch === 'warming')
 			return {kind: 'warming', text: 'Warming up', why: `No verdict yet: ${this.watchedText(p)}`};
@@ -206,15 +289,32 @@ class Model {
 	}
 
 	podState(pod) {
-		if (pod.verdicts.length > 0)
-			return verdictState(pod.verdicts[0]);
+		if (pod.verdicts.length > 0) {
+			// Of the worst verdicts, prefer one on a port of the pod's own.
+			const [worst] = pod.verdicts, own = new Set(pod.ports.map((p) => p.key)), v = pod.verdicts.find((one) => one.level === worst.level && own.has(portKey(one))) ?? worst;
+			return {...verdictState(v), at: v, more: new Set(pod.verdicts.map(portKey)).size - 1};
+		}
 		if (this.ports === null)
 			return {kind: 'unknown', text: 'Unknown', why: 'Its ports are not known yet'};
-		const blind = pod.devices.find((d) => !d.port);
+		const blind = pod.devices.find((d) => !d.port), [trouble] = pod.troubles;
+		if (trouble && !this.dead)
+			return {...troubleState(pod.troubles), at: trouble.device.port?.facts ?? null, more: new Set(pod.troubles.map(({device}) => device.id)).size - 1};
 		if (pod.ports.length === 0)
-			return {kind: 'unknown', text: 'Not judged', why: pod.devices.length ? 'It has slots of shared devices, which are not judged by pod' : 'It has no device here'};
+			return this.slotState(pod);
 		const worst = worstState(pod.ports.map((p) => p.state));
 		return blind && stateRank(worst) > stateRank({kind: 'unknown'}) ? {kind: 'unknown', text: 'Partly judged', why: `${shown(blind.id)}: no port of it is known`} : worst;
+	}
+
+	// The state of a pod that has only slots of shared devices. A problem of their worst port is a note here, because the pod need not be affected. If no port is known, the pod is not judged, and is listed last.
+	slotState({devices, sharedPorts}) {
+		const worst = sharedPorts?.length ? worstState(sharedPorts.map((p) => p.state)) : null;
+		if (worst === null)
+			return {kind: 'idle', text: 'Not judged', why: devices.length ? 'The ports of its shared devices are not known' : 'It has no device here'};
+		if (worst.kind === 'ok')
+			return {kind: 'ok', text: 'No problem found', why: 'The ports of its shared devices were judged with the newest sample'};
+		if (stateRank(worst) >= stateRank({kind: 'info'}))
+			return {...worst, why: `A port that it shares: ${worst.why}`};
+		return {kind: 'info', text: `Shares a port with ${worst.text.replace(/^[A-Z](?=[a-z ])/, (c) => c.toLowerCase())}`, why: `A port that it shares: ${worst.why}`, isShared: true};
 	}
 
 	// Unix time of the newest sample.
@@ -222,25 +322,30 @@ class Model {
 		return this.store.timeUnixMs ?? this.nowMs;
 	}
 
+	// The value that a port shows. The throughput of a PF is that of its link, and includes its VFs.
 	value(p, name) {
+		return SIGNALS[name].unit === 'bits' && isWire(p) ? this.valueOf(p.lane.ports, name) : this.ownValue(p, name);
+	}
+
+	// The value of the port's own counters.
+	ownValue(p, name) {
 		const {parts} = SIGNALS[name];
 		return parts ? sumOf(parts.map((part) => p.now[part])) : p.now[name] ?? null;
 	}
 
-	// Of several ports: the greatest share, the sum of all else; of bytes without those that a PF counts again for its VFs.
+	// The value of several ports: the greatest share, or the sum of anything else. Bytes of VFs that their PF counts, too, are added once.
 	valueOf(ports, name) {
-		const {unit} = SIGNALS[name], valuesOf = (list) => list.map((p) => this.value(p, name));
+		const {unit} = SIGNALS[name], valuesOf = (list) => list.map((p) => this.ownValue(p, name));
 		if (unit !== 'bits')
 			return (unit === 'share' ? greatestOf : sumOf)(valuesOf(ports));
 		return sumOf(trafficGroups(ports).map(({head, children, include}) => {
-			const own = head && this.value(head, name), vfs = sumOf(valuesOf(children));
-			return include === false ? sumOf([own, vfs]) : include ? own ?? vfs : greatestOf([own, vfs]);
+			return wireBytes(head && this.ownValue(head, name), sumOf(valuesOf(children)), include);
 		}));
 	}
 
-	// True if the driver does not say whether a PF's bytes contain its VFs' that have some: the sum is at least valueOf().
+	// True if valueOf() is only a lower bound: it is not known whether the bytes of a PF include those of its VFs, and both have some.
 	isLeast(ports, name) {
-		return SIGNALS[name].unit === 'bits' && trafficGroups(ports).some(({head, children, include}) => head && include === null && this.value(head, name) > 0 && children.some((p) => this.value(p, name) > 0));
+		return SIGNALS[name].unit === 'bits' && trafficGroups(ports).some(({head, children, include}) => head && include === null && this.ownValue(head, name) > 0 && children.some((p) => this.ownValue(p, name) > 0));
 	}
 
 	series(ports, name) {
@@ -257,33 +362,44 @@ class Model {
 	missing(p, name) {
 		if (p.facts.watch === 'unseen')
 			return [UNKNOWN, 'Its counters cannot be read at the moment'];
-		if (p.facts.kind === 'vf' && /^(pause|phy)/.test(name))
-			return ['–', `Not counted on VFs; the PF counts it${p.lane ? `: ${shown(p.lane.head.key)}` : ''}`];
+		if (p.facts.kind === 'vf' && /^(pause|phy)/.test(name)) {
+			const head = p.lane?.head, isCounted = head && head !== p && isKnown(this.ownValue(head, name));
+			return ['–', isCounted ? `Not counted on VFs; the PF counts it: ${shown(head.key)}` : `Not counted on VFs, and not visible on ${head && head !== p ? `the PF ${shown(head.key)}` : 'their PF'}`];
+		}
 		if (p.facts.watch === 'warming')
 			return [UNKNOWN, 'No rate yet'];
-		return ['–', 'This NIC does not count it'];
+		return ['–', this.unseenWhy(p, name)];
 	}
 
-	// Is an open verdict of the port about this number?
+	// Whether the NIC counts it at all is not known: no source delivers it. What diagnosis lacks for its causes says why, if they are about this number.
+	unseenWhy(p, name) {
+		const words = UNDECIDED_WORDS.find(([pattern]) => pattern.test(name))?.[1];
+		const own = words && this.documents.diagnosis?.undecided?.find((u) => portKey(u) === p.key && words.test(u.why));
+		return own ? sentenceCase(shown(own.why)) : 'Not visible here: no source of counters delivers it';
+	}
+
+	// The severity of an open verdict that is about this value of the port; null: there is none.
 	isHot(p, name) {
 		const parts = SIGNALS[name].parts ?? [name];
-		const v = p.verdicts.find((verdict) => parts.includes(verdict.firstSignal));
+		const v = p.verdicts.find((verdict) => isProblemVerdict(verdict) && parts.includes(mainSignal(verdict)));
 		return v ? v.severity : null;
+	}
+
+	// The port whose open verdict is about this number: the gravest, then the one with the most; null: none.
+	hotPort(ports, name) {
+		const rank = (p) => stateRank({kind: this.isHot(p, name)});
+		return ports.filter((p) => this.isHot(p, name)).sort((a, b) => rank(a) - rank(b) || (this.ownValue(b, name) ?? 0) - (this.ownValue(a, name) ?? 0))[0] ?? null;
+	}
+
+	// Of several ports: what valueOf() says, but of a share that of the port with a problem, and the problem's severity or null. A colour belongs to the number that has it.
+	hotValueOf(ports, name) {
+		const p = this.hotPort(ports, name), own = p && SIGNALS[name].unit === 'share' ? this.ownValue(p, name) : null;
+		return {v: own ?? this.valueOf(ports, name), hot: p && this.isHot(p, name), p};
 	}
 
 	// Devices of an exclusive resource, or null while they are not known.
 	devicesOf(resource) {
 		return this.devices?.filter((d) => d.resources.some((r) => r.resource === resource)) ?? null;
-	}
-
-	// What a pool can still give: {least, most}. Unhealthy devices are never available.
-	available(pool) {
-		if (!pool.shared && this.devices) {
-			const n = this.devices.filter((d) => d.resources.some((r) => r.resource === pool.name && r.healthy === true && r.state === 'free')).length;
-			return {least: n, most: n};
-		}
-		const room = isKnown(pool.gidCapacity) ? Math.max(0, pool.gidCapacity - pool.allocated) : Infinity;
-		return {least: Math.min(room, Math.max(0, pool.healthy - pool.allocated)), most: Math.min(room, pool.healthy, Math.max(0, pool.devices - pool.allocated))};
 	}
 
 	poolState(pool) {
@@ -294,10 +410,16 @@ class Model {
 		if (pool.devices === 0)
 			return {kind: 'warning', text: 'No devices', why: pool.hint ?? 'No device matches its selectors'};
 		if (isKnown(pool.gidCapacity) && pool.gidCapacity < pool.devices)
-			return {kind: 'warning', text: `GID tables have room for ${pool.gidCapacity} of ${pool.devices} slots`, why: 'A pod that gets no GID cannot use RoCE'};
+			return {kind: 'warning', text: `GID tables have room for ${pool.gidCapacity} of ${pool.devices} slots`, why: `At most ${count(pool.gidCapacity, 'pod gets', 'pods get')} a GID, and a pod without one cannot use RoCE`};
 		if (pool.healthy < pool.devices)
 			return {kind: 'unhealthy', text: count(pool.devices - pool.healthy, 'device unhealthy', 'devices unhealthy'), why: 'They are reported to the kubelet as unhealthy'};
 		return {kind: 'ok', text: 'Registered', why: 'The kubelet has accepted it'};
+	}
+
+	// The first step of the sparklines: where the history of 15 minutes begins, or that of a younger daemon.
+	sparkFirst() {
+		const {startedMs} = this.store, steps = startedMs === null ? STEPS : Math.ceil((this.sampleMs() - startedMs) / STEP_MS);
+		return STEPS - Math.min(STEPS, Math.max(LEAST_STEPS, steps));
 	}
 
 	eventsOf(p) {

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fetches the npm packages that a file pins, each once, and prints where they are unpacked: a folder for each.
+"""Fetches the npm packages that a file pins, each once, and prints the folder into which each is unpacked.
 
   npm.py PACKAGES DIR [NAME..]      PACKAGES: lines NAME VERSION INTEGRITY; without names all of them
 
-Where from is npm's to know (npm config); what comes is believed only if it has the pinned digest. Archives are kept in /var/cache/rocelet-npm where that
-can be written, else in DIR; they are unpacked below DIR.
+npm's configuration selects the registry; an archive is used only if it has the pinned digest. Archives are kept in /var/cache/rocelet-npm if that
+is writable, otherwise in DIR; they are unpacked below DIR.
 """
 import base64
 import hashlib
@@ -40,7 +40,7 @@ def cache_folder(dir):
 
 
 def fetch(name, version, folder):
-    """Runs npm, and says in one sentence what is missing where that fails."""
+    """Runs npm; exits with one sentence if it fails."""
     what = f"{name}@{version}"
     try:
         done = subprocess.run(["npm", "pack", what, "--silent", "--pack-destination", folder, "--cache", folder + "/npm-cache", "--fetch-retries", "2"],
@@ -48,15 +48,15 @@ def fetch(name, version, folder):
     except FileNotFoundError:
         sys.exit(f"{what} cannot be fetched: there is no npm here, `sudo make deps` installs it")
     except subprocess.TimeoutExpired:
-        sys.exit(f"{what} cannot be fetched: npm does not end, is its registry reachable (npm ping)?")
+        sys.exit(f"{what} cannot be fetched: npm did not finish within 5 min; check its registry with npm ping")
     if done.returncode != 0:
         why = (done.stderr or done.stdout).strip().split("\n")[0]
-        sys.exit(f"{what} cannot be fetched, and {CACHE} does not have it: npm says '{why or 'nothing'}' (npm ping tells whether its registry answers)")
+        sys.exit(f"{what} cannot be fetched, and {CACHE} does not have it: npm printed '{why or 'nothing'}' (check its registry with npm ping)")
     return os.path.join(folder, done.stdout.split()[-1])
 
 
 def archive(name, version, integrity, dir):
-    """The path of the archive, which is right."""
+    """Returns the path of the archive, which has the pinned digest."""
     scoped, name = name, name.replace("/", "+")
     cache = cache_folder(dir)
     for folder in (CACHE, dir):
@@ -67,13 +67,13 @@ def archive(name, version, integrity, dir):
     with tempfile.TemporaryDirectory(dir=cache) as folder:
         fetched = fetch(scoped, version, folder)
         if not is_right(fetched, integrity):
-            sys.exit(f"{scoped}@{version} is not what is pinned: its digest is another one")
+            sys.exit(f"{scoped}@{version} does not have the pinned digest")
         os.replace(fetched, path)
     return path
 
 
 def unpack(path, target):
-    """There whole or not at all."""
+    """Unpacks atomically."""
     if os.path.isdir(target):
         return
     with tempfile.TemporaryDirectory(dir=os.path.dirname(target)) as folder:
@@ -92,7 +92,7 @@ def unpack(path, target):
 
 
 def package(packages, dir, name):
-    """Where the package is unpacked."""
+    """Returns the folder of the unpacked package."""
     version, integrity = pinned(packages)[name]
     os.makedirs(dir, exist_ok=True)
     target = f"{dir}/{name.replace('/', '+')}-{version}"

@@ -2,7 +2,9 @@
 // overview.js - the node's state, its problems, the affected pods and the next steps.
 
 const CELLS_MOST = 32; // VFs of a lane that are drawn one by one
+const ODD_MOST = 7; // VFs of a larger lane that are drawn: only those in trouble
 const EVENTS_SHOWN = 8;
+const OBJECTS_NAMED = 3; // of findings with the same text
 const BLIND_SHOWN = 4;
 const FIGURES = [['bytes_received', 'Received'], ['bytes_sent', 'Sent'], ['ce_share', 'CE marked'], ['pause_sent', 'Pause out'], ['pause_received', 'Pause in'], ['loss', 'Loss'], ['again', 'Retransmission']];
 const LANE_SIGNALS = ['pause_sent', 'pause_received', 'ce_share', 'loss', 'again'];
@@ -12,28 +14,47 @@ function tallyOf(model) {
 }
 
 function problemsText(model) {
-	const n = model.store.verdictCount, ports = new Set(model.verdicts.map(portKey)).size, more = model.isCut ? `; only the worst ${model.verdicts.length} are shown` : '';
-	return `${count(n, 'problem')} on ${model.isCut ? 'at least ' : ''}${grouped(ports)} of ${count(model.ports?.length ?? 0, 'port')}${more}`;
+	const n = model.store.problemCount, ports = new Set(model.problems.map(portKey)).size, more = model.isProblemCut ? `; only the worst ${model.problems.length} are shown` : '';
+	return `${count(n, 'problem')} on ${model.isProblemCut ? 'at least ' : ''}${grouped(ports)} of ${count(model.ports?.length ?? 0, 'port')}${more}`;
 }
 
-// A pod has it, and it is not known to be fine.
+// True if a pod has the port, and the port is unhealthy or its state is unknown.
 function isBlind(p) {
-	return (p.facts.pod || p.device?.attachment?.state === 'in_pod') && ['unhealthy', 'unknown'].includes(p.state.kind);
+	return (p.facts.pod !== null || p.device?.attachment?.state === 'in_pod') && ['unhealthy', 'unknown'].includes(p.state.kind);
 }
 
-function isDown({facts}) {
-	return facts.watch === 'down' || (facts.state !== null && facts.state !== 'active');
+// Pods' ports and devices without a verdict that are not known to be fine: such ports, and devices with a trouble that their port does not have. {key, what, word: for the title, state, port: or null, device: its ID, pod,
+// troubles}
+function blindItems(model) {
+	const isOwn = ({device: {port}}) => !port || (port.troubles.length === 0 && port.verdicts.length === 0 && !isBlind(port));
+	const ports = (model.isCut ? [] : model.ports.filter(isBlind)).map((p) => ({key: p.key, what: 'port', word: isDown(p) ? 'down' : p.state.kind === 'unhealthy' ? 'unhealthy' : 'not judged', state: p.state, port: p, device: p.key, pod: p.facts.pod ? {namespace: p.facts.namespace, name: p.facts.pod} : null, troubles: p.troubles}));
+	const devices = (model.pods ?? []).flatMap((pod) => [...groupBy(pod.troubles.filter(isOwn), ({device}) => device.id).values()].map((troubles) => ({key: `${pod.key} ${troubles[0].device.id}`, what: 'device', word: 'in trouble', state: troubleState(troubles), port: troubles[0].device.port, device: troubles[0].device.id, pod, troubles})));
+	const byName = ({pod, device}) => (pod ? podKey(pod) : device);
+	return [...ports, ...devices].sort((a, b) => stateRank(a.state) - stateRank(b.state) || naturalOrder(byName(a), byName(b)) || naturalOrder(a.device, b.device));
 }
 
-// {kind, title, lines} of ports of pods that are not known to be fine, or null.
+// {kind, title, items}, or null; found once for each drawing.
 function blindness(model) {
-	const blind = model.isCut ? [] : model.ports.filter(isBlind), more = blind.length - BLIND_SHOWN;
-	if (blind.length === 0)
+	model.blind ??= [findBlindness(model)];
+	return model.blind[0];
+}
+
+function findBlindness(model) {
+	const items = blindItems(model);
+	if (items.length === 0)
 		return null;
-	const groups = groupBy(blind, (p) => (isDown(p) ? 'down' : p.state.kind === 'unhealthy' ? 'unhealthy' : 'not judged'));
-	return {kind: groups.has('down') || groups.has('unhealthy') ? 'warning' : 'unknown',
-		title: [...groups].map(([word, ports]) => `${count(ports.length, 'port')} of ${ports.length === 1 ? 'a pod is' : 'pods are'} ${word}`).join(', '),
-		lines: [...blind.slice(0, BLIND_SHOWN).map((p) => [makePortLink(p.facts), p.facts.pod && [' of ', makePodLink(p.facts)], `: ${p.state.text}`]), more > 0 && `And ${grouped(more)} more.`].filter(Boolean)};
+	const groups = [...groupBy(items, ({word}) => word).values()];
+	return {kind: items.some(({state}) => state.kind === 'unhealthy') ? 'warning' : 'unknown', items,
+		title: groups.map((list) => `${count(list.length, list[0].what)} of ${list.length === 1 ? 'a pod is' : 'pods are'} ${list[0].word}`).join(', ')};
+}
+
+// The section below the problems: pods' devices that are in trouble without a verdict.
+function makeBlind(page, model) {
+	const blind = model.ports && !model.dead ? blindness(model) : null, all = page.unfolded.has('blind'), shownItems = blind?.items.slice(0, all ? Infinity : BLIND_SHOWN) ?? [];
+	return blind && make('section', {class: 'panel flush blind', 'aria-labelledby': 'blind-title', key: 'blind'}, make('header', {}, make('h2', {id: 'blind-title'}, "Pods' devices without a verdict")),
+		make('ul', {}, shownItems.map(({key, state, port, device, pod, troubles}) => make('li', {key}, makeMark(state.kind, true), make('strong', {class: 'state', 'data-kind': state.kind}, state.text), make('span', {}, port ? makePortLink(port.facts) : makeCode(device), pod && [make('span', {class: 'quiet'}, ' of '), makePodLink(pod)]),
+			make('span', {class: 'quiet'}, `${sentenceCase(state.why)}.`, troubles[0]?.help && [' ', withCode(troubles[0].help)])))),
+		blind.items.length > shownItems.length && makeButton(`Show all ${grouped(blind.items.length)}`, () => page.unfold('blind'), {class: 'more'}));
 }
 
 // {kind, title, lines}: the summary of this node.
@@ -42,21 +63,21 @@ function headline(page, model) {
 	if (store.timeMs === null)
 		return {kind: 'unknown', title: page.state.kind === 'lost' ? 'State unknown' : 'No verdict yet', lines: [page.state.kind === 'connecting' ? 'Connecting to rocelet.' : page.state.kind === 'lost' ? 'rocelet does not answer.' : 'No sample has been judged yet.']};
 	if (model.dead)
-		return {kind: 'unknown', title: `State unknown since ${clock(model.sampleMs())}`, lines: [`Last known: ${store.verdictCount ? problemsText(model) : 'no problems'}. ${page.state.kind === 'lost' ? 'rocelet does not answer.' : 'rocelet answers, but takes no samples.'}`]};
-	if (store.verdictCount > 0)
-		return {kind: model.verdicts[0].severity, title: problemsText(model), lines: [model.ports && blindness(model)?.title].filter(Boolean)};
+		return {kind: 'unknown', title: `State unknown since ${clock(model.sampleMs())}`, lines: [`Last known: ${store.problemCount ? problemsText(model) : 'no problems'}.`]};
+	if (store.problemCount > 0)
+		return {kind: model.verdicts[0].severity, title: problemsText(model), lines: [model.ports && blindness(model) && `${blindness(model).title}.`].filter(Boolean)};
 	if (model.ports === null)
 		return {kind: 'unknown', title: 'No verdict yet', lines: [page.missing('api/v1/ports')]};
 	if (model.ports.length === 0)
 		return {kind: 'unknown', title: 'No RDMA ports found on this node', lines: ['A port is listed once its driver has made an RDMA device.']};
-	const tally = Object.fromEntries(tallyOf(model)), judged = tally.ok ?? 0, warming = model.ports.find((p) => p.state.kind === 'warming'), blind = blindness(model);
+	const tally = Object.fromEntries(tallyOf(model)), judged = (tally.ok ?? 0) + (tally.info ?? 0), warming = model.ports.find((p) => p.state.kind === 'warming'), blind = blindness(model);
 	if (blind !== null)
-		return {...blind, lines: [...blind.lines, judged > 0 && `No problems found on ${count(judged, 'other port')} in use.`].filter(Boolean)};
+		return {...blind, lines: [judged > 0 && `No problems found on ${count(judged, 'other port')} in use.`].filter(Boolean)};
 	if (judged === 0 && warming)
 		return {kind: 'warming', title: 'No verdict yet', lines: [`The ports are being ${model.watchedText(warming)}.`]};
 	if (judged === 0)
 		return {kind: 'unknown', title: 'No port could be judged', lines: ['No port in use has a link and counters that can be read.']};
-	return {kind: 'ok', title: `No problems found on ${count(judged, 'port')} in use`, lines: ['Each was judged with the newest sample.', tally.unknown ? `${count(tally.unknown, 'port is', 'ports are')} not judged.` : null].filter(Boolean)};
+	return {kind: 'ok', title: `No problems found on ${count(judged, 'port')} in use`, lines: ['Each was judged with the newest sample.', tally.info ? `${count(tally.info, 'port has', 'ports have')} a note below.` : null, tally.unknown ? `${count(tally.unknown, 'port is', 'ports are')} not judged.` : null].filter(Boolean)};
 }
 
 function makeTally(model) {
@@ -67,19 +88,33 @@ function makeTally(model) {
 		make('ul', {class: 'tally'}, tally.map(([kind, n]) => make('li', {key: kind}, make('a', {href: placeLink(['ports'], {show: STATES[kind].filter})}, makeMark(kind, false), make('strong', {}, grouped(n)), ` ${STATES[kind].label}`))), undecidedNote(model))];
 }
 
+// Causes that are not judged: {none: those judged on no port, some: those judged on some ports only}
+function undecidedCauses(model) {
+	const judged = new Set(model.ports?.filter((p) => p.facts.watch === 'judged').map((p) => p.key)), lists = {none: [], some: []};
+	for (const [cause, list] of groupBy(model.documents.diagnosis?.undecided ?? [], (u) => u.cause))
+		lists[new Set(list.map(portKey).filter((key) => judged.has(key))).size < judged.size ? 'some' : 'none'].push(causeTitle(cause));
+	return lists;
+}
+
+// As two counts: "not judged on all ports" would be read as "judged on some".
+function undecidedText(model) {
+	const {none, some} = undecidedCauses(model);
+	return [none.length && `${count(none.length, 'cause is', 'causes are')} judged on no port`, some.length && (none.length ? `${grouped(some.length)} more on some ports only` : `${count(some.length, 'cause is', 'causes are')} judged on some ports only`)].filter(Boolean).join(', ');
+}
+
 function undecidedNote(model) {
-	const causes = new Set((model.documents.diagnosis?.undecided ?? []).map((u) => u.cause)).size;
-	return causes > 0 && make('li', {class: 'last', key: 'undecided'}, make('a', {href: '#agent'}, `${count(causes, 'cause')} cannot be judged on every port`));
+	const text = undecidedText(model), {none, some} = undecidedCauses(model);
+	return text && make('li', {class: 'last', key: 'undecided'}, make('a', {href: '#agent', 'data-tip': [...none, ...some].join(', ')}, text));
 }
 
 function makeFigure(model, [name, title]) {
-	const ports = model.ports, {unit} = SIGNALS[name], v = model.valueOf(ports, name), isShare = unit === 'share';
-	const most = ports.reduce((best, p) => ((model.value(p, name) ?? -1) > (best === null ? 0 : model.value(best, name)) ? p : best), null);
-	const rate = sumOf(model.lanes.map(({head}) => (isDown(head) ? null : head.facts.rateBitsPerSecond))), hot = ports.map((p) => model.isHot(p, name)).find(Boolean) ?? null;
+	const ports = model.ports, {unit} = SIGNALS[name], {v, hot, p: ill} = model.hotValueOf(ports, name), isShare = unit === 'share';
+	const greatest = ports.reduce((best, p) => ((model.value(p, name) ?? -1) > (best === null ? 0 : model.value(best, name)) ? p : best), null), most = isShare ? ill ?? greatest : greatest;
+	const rate = sumOf(model.lanes.map(({head}) => (isDown(head) ? null : head.facts.rateBitsPerSecond))); // of links that are up
 	const least = model.isLeast(ports, name);
 	const [number, word] = unit === 'bits' && isKnown(v) ? scaled(v * 8, 'bit/s').split(NBSP) : [isKnown(v) ? inUnit(v, unit) : '–', UNITS[unit].name];
 	const aside = unit === 'bits' ? (isKnown(v) && rate ? `${shortNumber(Number((100 * v * 8 / rate).toPrecision(2)))} % of ${lineRate(rate)}` : '')
-		: !isKnown(v) ? 'not counted here' : most ? [isShare ? 'on ' : 'most on ', makePortLink(most.facts)] : 'on all ports';
+		: !isKnown(v) ? (ports.some((p) => p.state.kind === 'warming') ? 'no rate yet' : 'not counted here') : ill && ill !== most ? [`${withUnit(model.value(ill, name), unit)} on `, makePortLink(ill.facts)] : most ? [isShare ? 'on ' : 'most on ', makePortLink(most.facts)] : 'on all ports';
 	return make('div', {class: 'figure'}, make('h3', {}, title), make('p', {class: v === 0 ? 'big zero' : 'big', 'data-hot': hot}, least && makeLeast(), number, isKnown(v) && make('small', {}, ` ${word}`)), make('p', {class: 'quiet'}, aside || '–'),
 		makeSpark(model, model.series(ports, name), [], unit === 'bits' && rate ? rate / 8 : leastOf(unit)));
 }
@@ -96,13 +131,18 @@ function cellName(p) {
 	return isKnown(p.facts.vf) ? String(p.facts.vf) : shown(p.facts.device).slice(-3);
 }
 
-function hasCells(lane) {
+function hasAllCells(lane) {
 	return lane.children.length <= CELLS_MOST;
 }
 
-// The key of the VF that is the one Tab stop of all.
-function reachedCell(page, model) {
-	const keys = model.lanes.filter(hasCells).flatMap((lane) => lane.children.map((p) => p.key));
+// The VFs that are drawn: of many only those in trouble, the worst first.
+function cellsOf(lane) {
+	return hasAllCells(lane) ? lane.children : lane.children.filter((p) => stateRank(p.state) < stateRank({kind: 'warming'})).sort((a, b) => stateRank(a.state) - stateRank(b.state)).slice(0, ODD_MOST);
+}
+
+// The key of the VF that is the one Tab stop of all cells in a view.
+function reachedCell(page, lanes) {
+	const keys = lanes.flatMap((lane) => cellsOf(lane).map((p) => p.key));
 	return keys.includes(page.cell) ? page.cell : keys[0];
 }
 
@@ -121,17 +161,25 @@ function moveInCells(page, event) {
 }
 
 function makeCells(page, model, lane, reached) {
-	const cells = lane.children;
-	if (!hasCells(lane))
-		return make('a', {href: placeLink(['ports'], {rail: String(lane.n)})}, `${grouped(cells.filter((p) => model.isInUse(p)).length)} of ${count(cells.length, 'VF')} in use`);
+	const all = lane.children, cells = cellsOf(lane);
+	return [!hasAllCells(lane) && make('a', {href: placeLink(['ports'], {rail: String(lane.n)})}, `${grouped(all.filter((p) => model.isInUse(p)).length)} of ${count(all.length, 'VF')} in use`), cells.length > 0 && makeCellRow(page, model, cells, reached)];
+}
+
+function makeCellRow(page, model, cells, reached) {
 	return make('div', {class: 'cells'}, cells.map((p) => make('a', {class: 'cell', key: p.key, href: portLink(p.facts), 'data-kind': p.state.kind, 'data-fill': p.state.kind === 'unknown' ? null : String(fillOf(model, p)),
 		'data-kin': page.kin !== null && p.facts.pod && podKey(p.facts) === page.kin ? 'yes' : null, 'data-pod': p.facts.pod ? podKey(p.facts) : null, tabindex: p.key === reached ? '0' : '-1',
 		'aria-label': `${shown(p.key)}, VF ${cellName(p)}: ${p.state.text}${p.facts.pod ? `, ${shown(podKey(p.facts))}` : ''}`, 'data-tip': `${shown(p.key)}: ${p.state.text}${p.facts.pod ? `, pod ${shown(podKey(p.facts))}` : ''}`}, cellName(p))));
 }
 
-// The PF's state, unless one of its ports has a problem or is one of a pod that is not known to be fine.
+// The worst state of the PF and of those of its VFs that have a verdict, or are in a pod and not known to be fine.
 function laneState(lane) {
 	return worstState([lane.head.state, ...lane.ports.filter((p) => p.verdicts.length > 0 || isBlind(p)).map((p) => p.state)]);
+}
+
+// The mark of a lane. If its state is that of a VF, the mark is a link to that VF.
+function makeLaneMark(lane) {
+	const state = laneState(lane), p = lane.ports.find((one) => one.state === state) ?? lane.head;
+	return p === lane.head ? makeMark(state.kind) : make('a', {class: 'mark-link', href: portLink(p.facts), 'aria-label': `${shown(p.key)}: ${state.text}`, 'data-tip': `${shown(p.key)}: ${state.text}`}, makeMark(state.kind, false));
 }
 
 function makeTraffic(model, lane) {
@@ -146,7 +194,7 @@ function makeTraffic(model, lane) {
 }
 
 function makeLaneValue(model, lane, name) {
-	const v = model.valueOf(lane.ports, name), hot = lane.ports.map((p) => model.isHot(p, name)).find(Boolean) ?? null;
+	const {v, hot} = model.hotValueOf(lane.ports, name);
 	if (isKnown(v))
 		return make('td', {class: `number c-${name}`, 'data-head': SIGNALS[name].title}, make('span', {class: v === 0 ? 'zero' : 'value', 'data-hot': hot}, inUnit(v, SIGNALS[name].unit)));
 	const [text, why] = model.missing(lane.head, name);
@@ -155,9 +203,9 @@ function makeLaneValue(model, lane, name) {
 
 function makeLane(page, model, lane, reached) {
 	const {head} = lane;
-	return make('tr', {key: head.key, 'data-row': 'lane'}, make('th', {scope: 'row'}, make('div', {class: 'rail-name'}, makeMark(laneState(lane).kind), make('div', {}, makePortLink(head.facts), head.facts.netdev && make('div', {class: 'quiet'}, cutName(head.facts.netdev))))),
+	return make('tr', {key: head.key, 'data-row': 'lane'}, make('th', {scope: 'row'}, make('div', {class: 'rail-name'}, makeLaneMark(lane), make('div', {}, makePortLink(head.facts), head.facts.netdev && make('div', {class: 'quiet'}, cutName(head.facts.netdev))))),
 		make('td', {class: 'traffic'}, makeTraffic(model, lane)), LANE_SIGNALS.map((name) => makeLaneValue(model, lane, name)),
-		make('td', {class: 'c-spark'}, trafficSpark(model, lane.ports, (head.facts.rateBitsPerSecond ?? 0) / 8 || undefined)), make('td', {class: 'c-vfs'}, lane.children.length ? makeCells(page, model, lane, reached) : make('span', {class: 'zero'}, 'none')));
+		make('td', {class: 'c-spark'}, trafficSpark(model, lane.ports)), make('td', {class: 'c-vfs'}, lane.children.length ? makeCells(page, model, lane, reached) : make('span', {class: 'zero'}, 'none')));
 }
 
 function railLegend() {
@@ -167,24 +215,38 @@ function railLegend() {
 
 function makeRails(page, model) {
 	const onKin = (event) => { const kin = event.type === 'mouseover' ? event.target.closest('.cell')?.dataset.pod ?? null : null; if (kin !== page.kin) { page.kin = kin; page.show(); } };
-	const reached = reachedCell(page, model);
+	const reached = reachedCell(page, model.lanes);
 	return make('section', {class: 'panel flush rails', 'aria-labelledby': 'rails-title', onmouseover: onKin, onmouseout: onKin, onkeydown: (event) => moveInCells(page, event)}, make('header', {}, make('h2', {id: 'rails-title'}, 'Rails'), railLegend()),
 		make('table', {}, make('caption', {class: 'unseen'}, 'rails: PFs, with sums over their VFs'), make('thead', {}, make('tr', {}, make('th', {scope: 'col'}, 'Rail'), make('th', {scope: 'col'}, 'Traffic ', make('small', {}, 'Gbit/s')),
-			LANE_SIGNALS.map((name) => make('th', {scope: 'col', class: `number c-${name}`, 'data-tip': sentenceCase(SIGNALS[name].about)}, `${SIGNALS[name].title} `, make('small', {}, UNITS[SIGNALS[name].unit].name))), make('th', {scope: 'col', class: 'c-spark'}, '15 min'), make('th', {scope: 'col', class: 'c-vfs'}, 'VFs'))),
+			LANE_SIGNALS.map((name) => make('th', {scope: 'col', class: `number c-${name}`, 'data-tip': sentenceCase(SIGNALS[name].about)}, `${SIGNALS[name].title} `, make('small', {}, UNITS[SIGNALS[name].unit].name))), make('th', {scope: 'col', class: 'c-spark'}, sparkTitle(model)), make('th', {scope: 'col', class: 'c-vfs'}, 'VFs'))),
 		make('tbody', {}, model.lanes.slice(0, page.allLanes ? Infinity : 64).map((lane) => makeLane(page, model, lane, reached)))),
 		!page.allLanes && model.lanes.length > 64 && makeButton(`Show all ${model.lanes.length} rails`, () => { page.allLanes = true; page.show(); }, {class: 'more'}));
 }
 
 // --- beside ---------------------------------------------------------------------------------------
 
-function poolBar(model, pool) {
-	const {least, most} = model.available(pool), unfit = Math.max(0, pool.devices - pool.healthy), unsure = most - least, used = Math.max(0, pool.devices - unfit - most);
-	return makeBar(`${used} not available, ${least} available${unsure ? `, ${unsure} not known` : ''}, ${unfit} unhealthy`, model.dead ? [[pool.devices, 'unknown']] : [[used, 'used'], [least, 'free'], [unsure, 'unknown'], [unfit, 'unhealthy']], Math.max(1, pool.devices));
+// [reason in words, number] of the unhealthy devices that no pod has; empty for shared pools, whose devices are not listed.
+function unfitReasons(model, pool) {
+	const free = pool.shared ? [] : (model.devicesOf(pool.name) ?? []).map((d) => d.resources.find((r) => r.resource === pool.name)).filter((r) => r.healthy === false && !r.holder);
+	return [...groupBy(free, (r) => r.reasons.map((word) => troubleTitle({kind: 'device', word}).toLowerCase()).join(', '))].map(([text, list]) => [text, list.length]);
 }
 
-function availableText(model, pool) {
-	const {least, most} = model.available(pool);
-	return least === most ? grouped(least) : `${grouped(least)} to ${grouped(most)}`;
+// The parts of a pool, which add up to its devices: [kind, n, text]. The number of free devices is from the daemon, as in rocectl and the metrics.
+function poolParts(model, pool) {
+	const unfit = Math.max(0, pool.devices - pool.healthy), used = Math.max(0, pool.devices - unfit - pool.free), allocated = Math.min(used, pool.allocated), heldUnfit = Math.min(unfit, pool.allocated - allocated);
+	const reasons = unfitReasons(model, pool), isExplained = sumOf(reasons.map(([, n]) => n)) === unfit - heldUnfit;
+	return [['used', allocated, 'allocated'], ['used-unhealthy', heldUnfit, 'allocated and unhealthy'], ['blocked', used - allocated, isKnown(pool.gidCapacity) && pool.gidCapacity < pool.devices ? 'without room in the GID tables' : 'reserved or returning'],
+		['free', pool.free, 'available'], ['unhealthy', unfit - heldUnfit, `unhealthy${isExplained && reasons.length > 0 ? `: ${reasons.map(([text, n]) => (reasons.length > 1 ? `${n} ${text}` : text)).join('; ')}` : ''}`]].filter(([, n]) => n > 0);
+}
+
+function poolBar(model, pool) {
+	const parts = poolParts(model, pool);
+	return makeBar(parts.map(([, n, text]) => `${n} ${text}`).join(', '), model.dead ? [[pool.devices, 'unknown']] : parts.map(([kind, n]) => [n, kind]), Math.max(1, pool.devices));
+}
+
+// The legend of the bar: its parts with their numbers.
+function poolLegend(model, pool) {
+	return !model.dead && make('ul', {class: 'legend-list', 'aria-label': 'parts of the pool'}, poolParts(model, pool).map(([kind, n, text]) => make('li', {key: kind}, make('span', {class: 'part', 'data-kind': kind, 'aria-hidden': 'true'}), make('strong', {}, ` ${grouped(n)}`), ` ${text}`)));
 }
 
 function makePoolsBeside(page, model) {
@@ -192,17 +254,23 @@ function makePoolsBeside(page, model) {
 	return makePanel('Pools', make('a', {href: '#pools', 'aria-label': 'all pools'}, 'All'), pools === null ? make('p', {class: 'quiet'}, page.missing('api/v1/resources')) : pools.length === 0 ? make('p', {class: 'quiet'}, 'No pool is configured.')
 		: pools.slice(0, 8).map((pool) => {
 			const state = model.poolState(pool), bad = !['ok', 'unhealthy', 'unknown'].includes(state.kind);
-			return make('div', {class: 'pool-line', key: pool.name}, make('p', {}, makePoolLink(pool.name), make('span', {}, pool.devices > 0 && state.kind !== 'critical' ? [make('strong', {}, model.dead ? '?' : availableText(model, pool)), ` of ${grouped(pool.devices)} available`] : make('span', {class: 'state', 'data-kind': state.kind}, state.text))),
-				pool.devices > 0 && poolBar(model, pool), bad && make('p', {class: 'quiet clip', 'data-tip': shown(state.why)}, pool.devices > 0 && state.kind !== 'critical' && `${state.text}: `, sentenceCase(shown(state.why))));
+			return make('div', {class: 'pool-line', key: pool.name}, make('p', {}, makePoolLink(pool.name), make('span', {}, pool.devices > 0 && state.kind !== 'critical' ? [make('strong', {}, model.dead ? '?' : grouped(pool.free)), ` of ${grouped(pool.devices)} available`] : make('span', {class: 'state', 'data-kind': state.kind}, state.text))),
+				pool.devices > 0 && poolBar(model, pool), bad && make('p', {class: 'quiet clip two', 'data-tip': sentenceCase(shown(state.why))}, pool.devices > 0 && state.kind !== 'critical' ? state.text : sentenceCase(shown(state.why))));
 		}));
 }
 
-// The newest first; what follows each other with one reason and pod is one: lists of events.
+// Is the event the onset of a verdict that is listed among the problems?
+function isOpenOnset(model, e) {
+	const verdict = e.reason === 'DiagnosisOnset' && eventVerdict(e), p = model.portByName.get(e.device);
+	return Boolean(verdict && p?.verdicts.some((v) => v.cause === verdict.cause && Date.parse(v.onset) <= Date.parse(e.last) + 1000));
+}
+
+// Groups of events, the newest first: consecutive events with the same reason and the same cause or pod are one group.
 function eventRuns(events) {
 	const runs = [];
 	for (const e of [...events].reverse()) {
-		const [last] = runs.at(-1) ?? [];
-		if (last && e.pod && last.reason === e.reason && last.pod === e.pod && last.namespace === e.namespace)
+		const [last] = runs.at(-1) ?? [], cause = eventVerdict(e)?.cause;
+		if (last && last.reason === e.reason && (cause ? eventVerdict(last)?.cause === cause : e.pod && last.pod === e.pod && last.namespace === e.namespace))
 			runs.at(-1).push(e);
 		else
 			runs.push([e]);
@@ -219,31 +287,31 @@ function makeAgo(model, unixMs) {
 }
 
 function makeEventRun(model, run) {
-	const [e] = run, n = sumOf(run.map((one) => one.count)), isWarning = e.type === 'Warning';
-	return make('li', {key: eventKey(e)}, makeAgo(model, Date.parse(e.last)), make('div', {}, make('p', {}, make(isWarning ? 'strong' : 'span', {class: 'state', 'data-kind': isWarning ? 'warning' : null}, shown(e.reason)), n > 1 && ` ×${scaled(n)}`, run.length === 1 && e.device && [' ', makeObjectLink(model, e.device)]),
-		run.length > 1 ? make('p', {}, makePodLink(e)) : make('p', {class: 'quiet clip', 'data-tip': shown(e.message)}, shown(e.message))));
+	const [e] = run, n = sumOf(run.map((one) => one.count)), kind = eventKind(e), verdict = eventVerdict(e), devices = [...new Set(run.map((one) => one.device).filter(Boolean))];
+	return make('li', {key: eventKey(e)}, makeAgo(model, Date.parse(e.last)), make('div', {}, make('p', {}, make('span', {class: 'state', 'data-kind': kind}, verdict ? `${causeTitle(verdict.cause)} ${verdictChange(e)}` : shown(e.reason)), n > 1 && ` ×${scaledCount(n)}`, run.length === 1 && e.device && [' ', makeObjectLink(model, e.device)]),
+		run.length > 1 ? make('p', {}, verdict ? [makeObjectLink(model, devices[0]), devices.length > 1 && make('span', {class: 'quiet'}, ` and ${devices.length - 1} more`)] : makePodLink(e)) : make('p', {class: 'quiet clip two', 'data-tip': eventMessage(model, e)}, verdict ? verdictDetail(e) : sentenceCase(eventText(model, e)))));
 }
 
 function makeEventsBeside(model) {
-	const runs = eventRuns(model.store.events).slice(0, EVENTS_SHOWN);
-	return makePanel('Recent events', make('a', {href: '#events', 'aria-label': 'all events'}, 'All'), runs.length === 0 ? make('p', {class: 'quiet'}, 'No events since rocelet started.')
+	const {events} = model.store, others = events.filter((e) => !isOpenOnset(model, e)), runs = eventRuns(others).slice(0, EVENTS_SHOWN);
+	return makePanel(others.length < events.length ? 'Other recent events' : 'Recent events', make('a', {href: '#events', 'aria-label': 'all events'}, 'All'), runs.length === 0 ? make('p', {class: 'quiet'}, events.length > 0 ? 'No events but the problems listed here.' : 'No events since rocelet started.')
 		: make('ul', {class: 'event-lines'}, runs.map((run) => makeEventRun(model, run))));
 }
 
 function makeAgentBeside(page, model) {
 	const {doctor} = model.documents;
 	return makePanel('Agent', make('a', {href: '#agent', 'aria-label': 'all about the agent'}, 'All'), doctor === null ? make('p', {class: 'quiet'}, page.missing('api/v1/doctor')) : doctor.findings.length === 0 ? make('p', {class: 'quiet'}, model.dead ? 'Not known now.' : 'Agent health: no findings.')
-		: doctor.findings.slice(0, 4).map((f, i) => make('div', {key: String(i)}, make('p', {}, makeCode(f.kind), ' ', f.object && makeObjectLink(model, f.object)), make('p', {class: 'quiet clip', 'data-tip': shown(f.what)}, sentenceCase(shown(f.what))))));
+		: findingGroups(doctor.findings).slice(0, 4).map((group, i) => [group[0], group, i]).map(([f, group, i]) => make('div', {class: 'agent-line', key: String(i)}, make('p', {}, makeMark('unhealthy', false), ' ', makeCode(f.kind), group.slice(0, OBJECTS_NAMED).map((one, n) => one.object && [n > 0 ? ', ' : ' ', makeObjectLink(model, one.object)]), group.length > OBJECTS_NAMED && ` and ${group.length - OBJECTS_NAMED} more`), make('p', {class: 'quiet clip two', 'data-tip': shown(f.what)}, sentenceCase(withClock(shown(f.what)))))));
 }
 
-// In place of problems, figures and rails.
+// Shown in place of problems, figures and rails if the node has no port.
 function makeNoPorts(page, model) {
 	const {devices} = model, {doctor} = model.documents;
 	return make('div', {class: 'halves'},
 		makePanel('What is here instead', null, devices === null ? make('p', {class: 'quiet'}, page.missing('api/v1/devices')) : devices.length === 0 ? make('p', {class: 'quiet'}, 'No network device was found.')
 			: make('ul', {class: 'findings'}, devices.map((d) => make('li', {key: d.id}, make('p', {}, d.netdevs.map((netdev) => [make('strong', {}, cutName(netdev.name)), ' ']), makeCode(d.id)), make('p', {class: 'quiet'}, [d.driver, d.why].filter(Boolean).map(shown).join(': ')))))),
 		makePanel('Next steps', make('a', {href: '#agent'}, 'Agent health'), doctor === null ? make('p', {class: 'quiet'}, page.missing('api/v1/doctor')) : doctor.findings.length === 0 ? make('p', {class: 'quiet'}, 'Agent health: no findings.')
-			: make('ul', {class: 'findings'}, doctor.findings.map((f, i) => makeFinding(model, f, i)))));
+			: make('ul', {class: 'findings'}, findingGroups(doctor.findings).map((group, i) => makeFinding(model, group, i)))));
 }
 
 class OverviewView {
@@ -253,8 +321,8 @@ class OverviewView {
 
 	render(model) {
 		const {page} = this, {kind, title, lines} = page.headline, hasPorts = (model.ports ?? []).length > 0, isEmpty = model.ports !== null && !hasPorts;
-		return [make('header', {class: 'headline'}, make('div', {class: 'view-head'}, makeMark(kind), make('h1', {}, title)), lines.map((line) => make('p', {class: 'quiet'}, line)), makeTally(model)),
-			make('div', {class: 'overview'}, make('div', {class: 'column'}, isEmpty && makeNoPorts(page, model), makeProblems(page, model, model.verdicts, model.ended), hasPorts && make('section', {class: 'panel figures', 'aria-labelledby': 'figures-title'}, make('h2', {id: 'figures-title', class: 'unseen'}, 'All ports'), FIGURES.map((figure) => makeFigure(model, figure))), hasPorts && makeRails(page, model)),
+		return [make('header', {class: 'headline'}, make('div', {class: 'view-head'}, makeMark(kind), make('h1', {}, title)), lines.map((line) => make('p', {class: 'quiet'}, line)), makeTally(model)), makeConfigNotice(model),
+			make('div', {class: 'overview'}, make('div', {class: 'column'}, isEmpty && makeNoPorts(page, model), hasPorts && model.verdicts.length === 0 && makeBlind(page, model), makeProblems(page, model, model.verdicts, model.ended), hasPorts && model.verdicts.length > 0 && makeBlind(page, model), hasPorts && make('section', {class: 'panel figures', 'aria-labelledby': 'figures-title'}, make('h2', {id: 'figures-title', class: 'unseen'}, 'All ports'), FIGURES.map((figure) => makeFigure(model, figure))), hasPorts && makeRails(page, model)),
 				make('div', {class: 'column'}, makePoolsBeside(page, model), makeEventsBeside(model), !isEmpty && makeAgentBeside(page, model)))];
 	}
 

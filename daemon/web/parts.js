@@ -10,10 +10,16 @@ function makeState(state) {
 	return make('span', {class: 'state', 'data-kind': state.kind, 'data-tip': state.why}, state.text);
 }
 
+// The number of characters of a name's end that are kept: its last word, or its last two, "…worker-4" and "…9b6-q4z7m".
+function nameEnd(text) {
+	const [end = ''] = text.match(/[^-_.:/]*[-_.:/][^-_.:/]*$/) ?? [];
+	return Math.min(12, Math.max(8, end.length));
+}
+
 // Long names are cut in the middle, because siblings differ at the end; the tooltip shows the full name.
-function cutName(name, tail = 8) {
+function cutName(name, tail = nameEnd(shown(name)), longFrom = 16) {
 	const text = shown(name);
-	if (text.length < 16)
+	if (text.length < longFrom)
 		return make('bdi', {}, text);
 	return make('bdi', {class: 'cut', 'data-tip': text}, make('span', {}, text.slice(0, -tail)), make('span', {}, text.slice(-tail)));
 }
@@ -22,13 +28,33 @@ function makePortLink(port, text = null) {
 	return make('a', {class: 'name', href: portLink(port)}, cutName(text ?? `${port.device}/${port.port}`));
 }
 
+const PREFIX_KEPT = 6; // characters of a namespace that are never cut
+
+// The part before a name, with the slash. It is shortened before the name is.
+function makePrefix(text) {
+	const kept = text.length <= PREFIX_KEPT + 3 ? text.length : PREFIX_KEPT;
+	return [make('span', {class: 'prefix'}, text.slice(0, kept)), kept < text.length && make('span', {class: 'prefix rest'}, text.slice(kept))];
+}
+
 function makePodLink(pod) {
-	return make('a', {class: 'name pod', href: podLink(pod), 'aria-label': shown(podKey(pod))}, make('span', {class: 'prefix'}, shown(pod.namespace), '/'), cutName(pod.name ?? pod.pod));
+	return make('a', {class: 'name pod', href: podLink(pod), 'aria-label': shown(podKey(pod))}, makePrefix(`${shown(pod.namespace)}/`), cutName(pod.name ?? pod.pod));
 }
 
 function makePoolLink(name) {
 	const slash = name.lastIndexOf('/') + 1;
-	return make('a', {class: 'name', href: placeLink(['pools'], {q: name}), 'aria-label': shown(name)}, make('span', {class: 'prefix'}, shown(name.slice(0, slash))), cutName(name.slice(slash)));
+	return make('a', {class: 'name', href: placeLink(['pools'], {q: name}), 'aria-label': shown(name)}, makePrefix(shown(name.slice(0, slash))), cutName(name.slice(slash)));
+}
+
+// An event's message without the name of its device in front, which is shown beside it.
+function eventMessage(model, e) {
+	const [all, name] = /^(\S+?)(?: port \d+)?: /.exec(e.message ?? '') ?? [], isDevice = name && e.device && (name === e.device || model.portByName.get(e.device)?.facts.device === name);
+	return shown(isDevice ? e.message.slice(all.length) : e.message);
+}
+
+// The length of the sparklines' history.
+function sparkTitle(model) {
+	const minutes = Math.round((STEPS - (model?.sparkFirst() ?? 0)) * STEP_MS / 60000);
+	return `${minutes} min`;
 }
 
 // The object of an event or finding: a port, a pool or a plain name.
@@ -56,7 +82,7 @@ function makeValue(model, p, name) {
 	return make('span', {class: v === 0 ? 'zero' : 'value', 'data-hot': model.isHot(p, name)}, inUnit(v, SIGNALS[name].unit));
 }
 
-// Before a sum that may lack something.
+// The sign ≥ before a sum that may be incomplete.
 function makeLeast() {
 	return make('span', {class: 'quiet', tabindex: '0', 'data-tip': 'At least: it is not known whether this driver counts the bytes of VFs in their PF as well, so they are not added', 'aria-label': 'at least'}, '≥\u202f');
 }
@@ -79,12 +105,28 @@ function makeEmpty(title, ...lines) {
 	return make('div', {class: 'empty'}, make('p', {}, make('strong', {}, title)), lines.filter(Boolean).map((line) => make('p', {}, line)));
 }
 
+// why: of Page.missing().
+function makeLoading(why) {
+	return why === 'Loading.' ? makeEmpty('Loading') : makeEmpty('Not known', why);
+}
+
 function makeButton(text, onclick, attributes = {}) {
 	return make('button', {type: 'button', onclick, ...attributes}, text);
 }
 
 function makeNotice(state) {
 	return make('p', {class: 'notice', 'data-kind': state.kind}, makeMark(state.kind, false), ` ${state.text}: ${state.why}.`);
+}
+
+// Text with `code` in it.
+function withCode(text) {
+	return shown(text).split('`').map((part, i) => (i % 2 ? make('code', {}, part) : part));
+}
+
+// Troubles as notices; a trouble of a pod's device names its port.
+function makeTroubles(troubles) {
+	return troubles.map((t) => make('p', {class: 'notice', 'data-kind': 'unhealthy', key: `trouble ${t.kind} ${t.word} ${t.device?.id ?? ''}`}, makeMark('unhealthy', false), ' ', make('strong', {}, troubleTitle(t)), t.device && [' on ', t.device.port ? makePortLink(t.device.port.facts) : makeCode(t.device.id)],
+		`: ${troubleText(t)}`, t.help && make('span', {class: 'quiet'}, ' ', withCode(t.help))));
 }
 
 // parts: [n, kind]; parts with n = 0 are omitted.
@@ -96,26 +138,26 @@ function makeBar(label, parts, total) {
 const SPARK_WIDTH = 120;
 const SPARK_HEIGHT = 24;
 
-function sparkPath(values, top) {
+function sparkPath(values, top, first) {
 	let path = '', open = false;
 	values.forEach((v, i) => {
 		if (Number.isNaN(v)) {
 			open = false;
 			return;
 		}
-		const x = (i + 0.5) / STEPS * SPARK_WIDTH, y = SPARK_HEIGHT - 2 - v / top * (SPARK_HEIGHT - 4);
+		const x = (i - first) / (STEPS - 1 - first) * SPARK_WIDTH, y = SPARK_HEIGHT - 2 - v / top * (SPARK_HEIGHT - 4);
 		path += `${open ? 'L' : 'M'}${x.toFixed(1)} ${y.toFixed(1)}${open ? '' : 'h.1'}`;
 		open = true;
 	});
 	return path;
 }
 
-// What a sparkline's scale has at least, so that what is next to nothing looks so.
+// The least maximum of a sparkline's scale, so that negligible values look flat.
 function leastOf(unit) {
 	return {bits: 1e6, share: 0.02, events: 5}[unit];
 }
 
-// [{severity, from, to}] in unix ms: of each severity what overlaps is one.
+// [{severity, from, to}] in unix ms; overlapping verdicts of one severity are merged.
 function bandsOf(model, verdicts) {
 	const bands = [];
 	for (const v of [...verdicts].sort((a, b) => Date.parse(a.onset) - Date.parse(b.onset))) {
@@ -128,26 +170,29 @@ function bandsOf(model, verdicts) {
 	return bands;
 }
 
-// A sparkline of 15 minutes: series of thin.js, verdicts as bands, grey where there is no history. Hidden from screen readers: the numbers are beside it.
+// A sparkline of 15 minutes, or of the shorter history of a young daemon: series of thin.js, verdicts as bands. Hidden from screen readers: the numbers are beside it.
 function makeSparkLines(model, lines, verdicts, least) {
-	const isBlank = (i) => lines.every((values) => Number.isNaN(values[i]));
 	const top = Math.max(least, ...lines.flatMap((values) => [...values].filter((v) => !Number.isNaN(v))));
-	const now = model.sampleMs(), x = (ms) => Math.min(SPARK_WIDTH, Math.max(0, (1 - (now - ms) / (STEP_MS * STEPS)) * SPARK_WIDTH));
-	const first = Array.from({length: STEPS}, (_, i) => i).findIndex((i) => !isBlank(i));
-	const blank = first < 0 ? SPARK_WIDTH : first / STEPS * SPARK_WIDTH;
+	const now = model.sampleMs(), first = model.sparkFirst(), x = (ms) => Math.min(SPARK_WIDTH, Math.max(0, (1 - (now - ms) / (STEP_MS * (STEPS - first))) * SPARK_WIDTH));
 	return make('svg', {class: 'spark', viewBox: `0 0 ${SPARK_WIDTH} ${SPARK_HEIGHT}`, preserveAspectRatio: 'none', 'aria-hidden': 'true'},
-		blank > 0 && make('rect', {class: 'blank', width: blank.toFixed(1), height: SPARK_HEIGHT}),
 		bandsOf(model, verdicts).map(({severity, from, to}) => x(to) > x(from) && make('rect', {class: 'band', 'data-kind': severity, x: x(from).toFixed(1), width: Math.max(1, x(to) - x(from)).toFixed(1), height: SPARK_HEIGHT})),
-		lines.map((values, i) => make('path', {'data-series': String(i + 1), d: sparkPath(values, top)})).reverse());
+		lines.map((values, i) => make('path', {'data-series': String(i + 1), d: sparkPath(values, top, first)})).reverse());
 }
 
 function makeSpark(model, values, verdicts = [], least = 1e-9) {
 	return makeSparkLines(model, [values], verdicts, least);
 }
 
-// least: bytes per second.
-function trafficSpark(model, ports, least = leastOf('bits')) {
-	return makeSparkLines(model, ['bytes_received', 'bytes_sent'].map((name) => model.series(ports, name)), ports.flatMap((p) => [...p.ended, ...p.verdicts]), least);
+// Bytes per second of the ports' links.
+function linkBytes(ports) {
+	const heads = new Set(ports.map((p) => p.lane?.head ?? p));
+	return sumOf([...heads].map((p) => p.facts.rateBitsPerSecond)) / 8 || leastOf('bits');
+}
+
+// about: the ports whose verdicts are bands. The scale is the line's own maximum, so that its shape can be seen, but at least a twentieth of the links: noise on an idle port stays flat.
+function trafficSpark(model, ports, about = ports) {
+	const least = linkBytes(ports) / 20;
+	return makeSparkLines(model, ['bytes_received', 'bytes_sent'].map((name) => model.series(ports, name)), about.flatMap((p) => [...p.ended, ...p.verdicts]), least);
 }
 
 function ageText(model, iso) {

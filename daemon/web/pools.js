@@ -1,15 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // pools.js - the pools registered with the kubelet: capacity, free devices, and why devices cannot be allocated.
 
-// What is known of a device: its port's state, for a device that is allocated is not therefore fine.
+const TROUBLE_MOST = 6; // devices in trouble that are listed where the others are folded
+
+// The state of a device: that of its port, because an allocated device may have problems, too.
 function deviceKind(model, device, r) {
 	const p = model.portByName.get(device.id);
 	return p ? p.state.kind : model.dead ? 'unknown' : r.healthy === false ? 'unhealthy' : r.state === 'free' ? 'idle' : 'unknown';
 }
 
-// Unhealthy ones first, then those that are free.
-function deviceRank(r) {
-	return r.healthy === false ? 0 : r.state === 'free' ? 1 : 2;
+// Those in trouble first, then those that are free.
+function deviceRank({r, kind}) {
+	const trouble = stateRank({kind});
+	return trouble < stateRank({kind: 'warming'}) ? trouble : r.healthy === false ? stateRank({kind: 'unhealthy'}) : STATE_ORDER.length + (r.state === 'free' ? 0 : 1);
+}
+
+// The troubles of a device with their beginning, its verdict, or whether it is free.
+function makeDeviceState(model, device, r) {
+	const ills = healthTroubles({...device, resources: [r]}, null), p = model.portByName.get(device.id), [v] = p?.verdicts ?? [];
+	if (ills.length > 0)
+		return make('span', {class: 'state', 'data-kind': 'unhealthy', 'data-tip': sentenceCase(shown(device.why))}, troubleState(ills).text, troubleSince(ills[0]) && make('span', {class: 'quiet'}, `, ${troubleSince(ills[0])}`));
+	return v ? makeState(verdictState(v)) : !r.holder && make('span', {class: 'quiet'}, sentenceCase(shown(r.state)));
 }
 
 function poolDevices(page, model, pool) {
@@ -18,11 +29,13 @@ function poolDevices(page, model, pool) {
 		return make('p', {}, `${count(pool.devices, 'slot')} of shared devices. `, make('a', {href: placeLink(['pods'], {q: pool.name})}, 'Pods that have one'));
 	if (devices.length === 0)
 		return null;
-	const unfolded = page.unfolded.has(`pool ${pool.name}`);
-	return [make('p', {}, makeButton(count(devices.length, 'device'), () => page.unfold(`pool ${pool.name}`), {class: 'link', 'aria-expanded': String(unfolded)})),
-		unfolded && make('ul', {class: 'pool-devices'}, devices.map((device) => ({device, r: device.resources.find((one) => one.resource === pool.name)})).sort((a, b) => deviceRank(a.r) - deviceRank(b.r)).map(({device, r}) => {
-			return make('li', {key: device.id}, makeMark(deviceKind(model, device, r)), ' ', makeObjectLink(model, device.id), ' ', r.holder ? makePodLink({namespace: r.holder.namespace, name: r.holder.pod}) : make('span', {class: 'quiet'}, r.healthy === false ? sentenceCase(shown(device.why)) : sentenceCase(shown(r.state))));
-		}))];
+	const unfolded = page.unfolded.has(`pool ${pool.name}`), nameOf = ({device}) => model.portByName.get(device.id)?.key ?? device.id;
+	const rows = devices.map((device) => ({device, r: device.resources.find((one) => one.resource === pool.name)})).map(({device, r}) => ({device, r, kind: deviceKind(model, device, r)}))
+		.sort((a, b) => deviceRank(a) - deviceRank(b) || naturalOrder(nameOf(a), nameOf(b)));
+	const listed = unfolded ? rows : rows.filter((row) => deviceRank(row) < stateRank({kind: 'unknown'})).slice(0, TROUBLE_MOST);
+	return [make('p', {}, makeButton([make('span', {class: 'fold', 'data-open': unfolded ? 'yes' : null, 'aria-hidden': 'true'}), count(devices.length, 'device')], () => page.unfold(`pool ${pool.name}`), {class: 'link', 'aria-expanded': String(unfolded)})),
+		listed.length > 0 && make('ul', {class: 'pool-devices'}, listed.map(({device, r, kind}) =>
+			make('li', {key: device.id}, makeMark(kind), ' ', makeObjectLink(model, device.id), ' ', makeDeviceState(model, device, r), r.holder && makePodLink({namespace: r.holder.namespace, name: r.holder.pod}))))];
 }
 
 function makePool(page, model, pool) {
@@ -31,7 +44,7 @@ function makePool(page, model, pool) {
 	return make('section', {class: 'panel pool', key: pool.name, 'aria-label': shown(pool.name)}, make('header', {}, make('h2', {}, makeMark(state.kind), ' ', make('span', {class: 'prefix'}, shown(pool.name.slice(0, pool.name.lastIndexOf('/') + 1))), make('bdi', {}, shown(pool.name.slice(pool.name.lastIndexOf('/') + 1)))),
 		pool.shared && make('span', {class: 'quiet'}, 'shared'), make('span', {class: 'grow'}), makeState(state)),
 	explained && make('p', {class: 'quiet'}, `${sentenceCase(shown(state.why))}.`),
-	pool.devices > 0 && [make('div', {class: 'numbers'}, number('Total', grouped(pool.devices)), number('Healthy', grouped(pool.healthy)), number('Allocated', grouped(pool.allocated)), number('Available', model.dead ? '?' : availableText(model, pool))), poolBar(model, pool)],
+	pool.devices > 0 && [make('div', {class: 'numbers'}, number('Total', grouped(pool.devices)), number('Healthy', grouped(pool.healthy)), number('Allocated', grouped(pool.allocated)), number('Available', model.dead ? '?' : grouped(pool.free))), poolBar(model, pool), poolLegend(model, pool)],
 	poolDevices(page, model, pool));
 }
 
@@ -43,7 +56,7 @@ class PoolsView {
 	render(model) {
 		const {page} = this, word = (page.query.q ?? '').toLowerCase(), all = model.resources, pools = (all ?? []).filter((pool) => pool.name.toLowerCase().includes(word));
 		return [make('header', {class: 'view-head'}, make('h1', {}, 'Pools'), make('span', {class: 'quiet'}, 'offered to the kubelet'), word && makeButton(`Show all ${all?.length ?? ''}`, () => page.clearFilters())),
-			all === null ? makeEmpty('Loading', page.missing('api/v1/resources')) : all.length === 0 ? makeEmpty('No pools', 'No pool is configured, so nothing is offered to the kubelet.') : pools.length === 0 ? makeEmpty(`No pools match “${shown(page.query.q)}”`) : pools.map((pool) => makePool(page, model, pool))];
+			all === null ? makeLoading(page.missing('api/v1/resources')) : all.length === 0 ? makeEmpty('No pools', 'No pool is configured, so nothing is offered to the kubelet.') : pools.length === 0 ? makeEmpty(`No pools match “${shown(page.query.q)}”`) : pools.map((pool) => makePool(page, model, pool))];
 	}
 
 	title() {

@@ -6,40 +6,38 @@ function signalColumn(name, modelOf) {
 	return {id: name, title, unit: UNITS[unit].name, about: sentenceCase(about), number: true, down: true, cell: (p) => makePortValue(modelOf(), p, name), sort: (p) => modelOf().value(p, name)};
 }
 
-// True of a PF whose own bytes may lack those of its VFs.
-function isAlone(p) {
-	return p.lane?.head === p && p.lane.children.length > 0 && p.facts.bytesIncludeVfs !== true;
-}
-
-// The sum of a PF and its VFs.
-function withVfs(model, p, name) {
-	return `${model.isLeast(p.lane.ports, name) ? '≥\u202f' : ''}${withUnit(model.valueOf(p.lane.ports, name), SIGNALS[name].unit)}`;
-}
-
 function makePortValue(model, p, name) {
 	const value = makeValue(model, p, name);
-	if (SIGNALS[name].unit === 'bits' && isAlone(p) && isKnown(model.value(p, name)))
-		value.setAttribute('data-tip', `Of the PF alone; with its VFs ${withVfs(model, p, name)}`);
-	return value;
+	if (SIGNALS[name].unit !== 'bits' || !isWire(p) || !isKnown(model.value(p, name)))
+		return value;
+	value.setAttribute('data-tip', `PF and VFs; the PF itself ${withUnit(model.ownValue(p, name), 'bits')}`);
+	return model.isLeast(p.lane.ports, name) ? [makeLeast(), value] : value;
 }
 
 const PORT_SIGNALS = ['bytes_received', 'bytes_sent', 'pause_sent', 'pause_received', 'ce_share', 'cnp_received', 'loss', 'again'];
 
-function linkText(facts) {
-	if (facts.state !== null && facts.state !== 'active')
+function linkText(p) {
+	const {facts} = p;
+	if (isDown(p))
 		return 'down';
 	return isKnown(facts.rateBitsPerSecond) ? `${shortNumber(facts.rateBitsPerSecond / 1e9)} G` : UNKNOWN;
+}
+
+// The number of pods with VFs of a PF, which share its link; null: none.
+function makeVfPods(p) {
+	const pods = isWire(p) ? [...new Set(p.lane.children.filter((vf) => vf.facts.pod).map((vf) => podKey(vf.facts)))] : [];
+	return pods.length > 0 ? make('a', {href: placeLink(['ports'], {rail: String(p.lane.n), show: 'used'}), 'data-tip': pods.map(shown).join(', ')}, `${count(pods.length, 'pod')} on VFs`) : null;
 }
 
 function portColumns(modelOf) {
 	return [
 		{id: 'name', title: 'Port', cell: (p) => [makeMark(p.state.kind), makePortLink(p.facts), p.facts.netdev && make('span', {class: 'quiet beside'}, cutName(p.facts.netdev, 5))], sort: (p) => p.key},
 		{id: 'state', title: 'State', cell: (p) => [makeState(p.state), p.verdicts.length > 1 && make('span', {class: 'quiet'}, ` +${p.verdicts.length - 1}`)], sort: (p) => stateRank(p.state)},
-		{id: 'pod', title: 'Pod', cell: (p) => (p.facts.pod ? makePodLink(p.facts) : make('span', {class: 'zero'}, p.facts.kind === 'pf' ? 'host' : '–')), sort: (p) => (p.facts.pod ? podKey(p.facts) : null)},
+		{id: 'pod', title: 'Pod', cell: (p) => (p.facts.pod ? makePodLink(p.facts) : makeVfPods(p) ?? make('span', {class: 'zero'}, p.facts.kind === 'pf' ? 'host' : '–')), sort: (p) => (p.facts.pod ? podKey(p.facts) : null)},
 		{id: 'lane', title: 'Rail', number: true, cell: (p) => (p.lane ? make('a', {href: placeLink(['ports'], {rail: String(p.lane.n)})}, String(p.lane.n)) : '–'), sort: (p) => p.lane?.n},
-		{id: 'link', title: 'Link', number: true, cell: (p) => make('span', {class: p.facts.state === 'active' ? null : 'quiet'}, linkText(p.facts)), sort: (p) => (p.facts.state === 'active' ? p.facts.rateBitsPerSecond : 0)},
+		{id: 'link', title: 'Link', number: true, cell: (p) => make('span', {class: isDown(p) ? 'quiet' : null}, linkText(p)), sort: (p) => (isDown(p) ? 0 : p.facts.rateBitsPerSecond)},
 		...PORT_SIGNALS.map((name) => signalColumn(name, modelOf)),
-		{id: 'spark', title: '15 min', cell: (p) => trafficSpark(modelOf(), [p])},
+		{id: 'spark', get title() { return sparkTitle(modelOf()); }, cell: (p) => trafficSpark(modelOf(), wirePorts(p), [p])},
 	];
 }
 
@@ -55,14 +53,13 @@ function isKind(...kinds) {
 	return (item) => kinds.includes(item.state.kind);
 }
 
-const isProblem = isKind('critical', 'warning', 'info');
+const isProblem = isKind('critical', 'warning');
 
 function portFilters(model) {
-	const worst = model.verdicts[0]?.severity ?? null;
 	return {
-		show: [{value: 'problems', label: 'Problems', kind: worst, test: isProblem}, {value: 'unhealthy', label: 'Unhealthy', kind: 'unhealthy', test: isKind('unhealthy')},
+		show: [{value: 'problems', label: 'Problems', kind: 'worst', test: isProblem}, {value: 'info', label: 'Information', kind: 'info', test: isKind('info')}, {value: 'unhealthy', label: 'Unhealthy', kind: 'unhealthy', test: isKind('unhealthy')},
 			{value: 'unknown', label: 'Not judged', kind: 'unknown', test: isKind('unknown', 'warming')}, {value: 'used', label: 'In use', test: (p) => model.isInUse(p)},
-			{value: 'down', label: 'Down', test: (p) => p.facts.state !== null && p.facts.state !== 'active' && p.state.kind !== 'idle'}, {value: 'ok', label: 'No problem found', test: isKind('ok')},
+			{value: 'down', label: 'Down', test: (p) => isDown(p) && p.state.kind !== 'idle'}, {value: 'ok', label: 'No problem found', test: isKind('ok')},
 			{value: 'idle', label: 'Not in use', test: isKind('idle')}],
 		kind: [{value: 'pf', label: 'PF', test: (p) => p.facts.kind === 'pf'}, {value: 'vf', label: 'VF', test: (p) => p.facts.kind === 'vf'}],
 		rail: model.lanes.length > 1 && model.lanes.length <= 16 ? model.lanes.map((lane) => ({value: String(lane.n), label: String(lane.n), isShort: true, test: (p) => p.lane === lane})) : [],

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// problem_chart.js - the chart of what moved first, of each unfolded problem: always the last 15 minutes.
+// problem_chart.js - the chart of the number that each unfolded problem is judged by: always the last 15 minutes.
 
 const PROBLEM_CHART_HEIGHT = 136;
 
-function firstMovedChart(v) {
-	const {title, unit} = SIGNALS[v.firstSignal], main = mainEvidence(v), isOfIt = EVIDENCE_TITLES.some(([pattern, , signal]) => signal === v.firstSignal && pattern.test(main?.name ?? ''));
-	return {key: v.cause, title: `Moved first: ${title}`, unit, least: {bits: 1, share: 1, events: 10}[unit], signals: [[v.firstSignal, title, '--s1']], limit: isOfIt ? main.threshold : null};
+const EVIDENCE_UNITS = {bits: 'B/s', share: 'ratio', events: '1/s'};
+
+// The chart of a verdict, with its limit if that has the unit of the chart.
+function problemChart(v, rate) {
+	const signal = mainSignal(v), {title, unit} = SIGNALS[signal];
+	const limit = v.evidence.map((e) => inChartUnit(v, e, rate)).find((e) => isKnown(e.threshold) && e.threshold > 0 && e.unit === EVIDENCE_UNITS[unit] && evidenceSignal(e.name) === signal)?.threshold ?? null;
+	return {key: v.cause, title, unit, least: {bits: 1, share: 1, events: 10}[unit], signals: [[signal, title, '--s1']], limit};
 }
 
 class ProblemChart extends HistoryPanel {
@@ -13,8 +17,8 @@ class ProblemChart extends HistoryPanel {
 		return null;
 	}
 
-	minutes() {
-		return HISTORY_S / 60;
+	asked() {
+		return null;
 	}
 
 	zoom() {}
@@ -28,12 +32,13 @@ class ProblemCharts {
 	}
 
 	elements(v, p, events) {
-		const key = problemKey(v), panel = this.panels.get(key) ?? new ProblemChart(this.page, [firstMovedChart(v)], PROBLEM_CHART_HEIGHT);
+		const key = problemKey(v), panel = this.panels.get(key) ?? new ProblemChart(this.page, [problemChart(v, p.facts.rateBitsPerSecond)], PROBLEM_CHART_HEIGHT);
 		this.panels.set(key, Object.assign(panel, {ports: [p], verdicts: [v], events}));
+		panel.specs[0].limit = problemChart(v, p.facts.rateBitsPerSecond).limit; // a limit of packets moves with the traffic
 		return panel.chartsOf(p).map((chart) => chart.element);
 	}
 
-	// Once the page is drawn. A chart that is not on it any more ends.
+	// Draws the charts; call it once the page is drawn. Removes charts that are not on the page any more.
 	show() {
 		for (const [key, panel] of this.panels) {
 			if (panel.all().some((chart) => chart.element.isConnected)) {

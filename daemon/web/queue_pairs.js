@@ -21,14 +21,14 @@ function queuePairState(qp) {
 	if (qp.failure || qp.state === 'ERR')
 		return {kind: 'critical', text: sentenceCase(shown(qp.failure ?? 'in state ERR')), why: 'Its connection failed', weight: 1e9 + again};
 	if (again > AGAIN_NOTABLE)
-		return {kind: 'warning', text: `${scaled(again)} NAKs and retransmissions`, why: 'Packets of it were lost', weight: 1e6 + Math.min(again, 1e8)};
+		return {kind: 'warning', text: `${scaledCount(again)} NAKs and retrans.`, why: 'Packets of it were lost', weight: 1e6 + Math.min(again, 1e8)};
 	if (marked > CE_NOTABLE)
 		return {kind: 'warning', text: `${share(marked)} marked CE`, why: 'Its path is congested', weight: 1e5 + marked};
 	if (rnr > 0)
-		return {kind: 'info', text: `Receiver not ready ${scaled(rnr)} times`, why: 'The application posted too few receive requests', weight: 1e4 + Math.min(rnr, 1e4)};
+		return {kind: 'info', text: `Receiver not ready ${scaledCount(rnr)} times`, why: 'The application posted too few receive requests', weight: 1e4 + Math.min(rnr, 1e4)};
 	if (packets === null)
 		return {kind: 'unknown', text: 'Not counted', why: 'Packets are not counted by queue pair here', weight: 1};
-	return {kind: 'idle', text: again > 0 ? `${scaled(again)} NAKs and retransmissions` : 'None seen', why: 'Neither loss nor marks nor a failure was seen', weight: 2 + Math.min(again, 100)};
+	return {kind: 'idle', text: again > 0 ? `${scaledCount(again)} NAKs and retrans.` : 'None seen', why: 'Neither loss nor marks nor a failure was seen', weight: 2 + Math.min(again, 100)};
 }
 
 // Two flows can have the same name.
@@ -42,21 +42,29 @@ function queuePairItems(document) {
 }
 
 function queuePairCount(id, title) {
-	return {id, title, number: true, down: true, cell: ({qp}) => { const v = bothWays(qp, id); return isKnown(v) ? make('span', {class: v === 0 ? 'zero' : 'value'}, scaled(v)) : make('span', {class: 'absent', 'data-tip': 'Packets are not counted by queue pair here'}, UNKNOWN); }, sort: ({qp}) => bothWays(qp, id)};
+	return {id, title, number: true, down: true, cell: ({qp}) => { const v = bothWays(qp, id); return isKnown(v) ? make('span', {class: v === 0 ? 'zero' : 'value'}, scaledCount(v)) : make('span', {class: 'absent', 'data-tip': 'Packets are not counted by queue pair here'}, UNKNOWN); }, sort: ({qp}) => bothWays(qp, id)};
 }
 
 // of: 'node', 'port' or 'pod', whose name is not repeated.
 function queuePairTable(of) {
 	return {keyOf: (item) => item.key, kindOf: (item) => item.state.kind, sort: '-trouble', columns: [
-		{id: 'qpn', title: 'Queue pair', cell: ({qp, state}) => [makeMark(state.kind, false), make('strong', {}, String(qp.qpn)), make('span', {class: 'quiet beside'}, isKnown(qp.state) ? `${shown(qp.type)} ${shown(qp.state)}` : 'seen in packets')], sort: ({qp}) => qp.qpn},
+		{id: 'qpn', title: 'Queue pair', cell: ({qp, state}) => [makeMark(state.kind, false), make('strong', {}, String(qp.qpn)), make('span', {class: 'quiet beside'}, isKnown(qp.state) ? shown(qp.state === 'RTS' ? qp.type : qp.state) : 'in packets')], sort: ({qp}) => qp.qpn},
 		{id: 'trouble', title: 'Trouble', down: true, cell: ({state}) => makeState(state), sort: ({state}) => state.weight},
 		of !== 'port' && {id: 'port', title: 'Port', cell: ({qp}) => (qp.device ? makePortLink({device: qp.device, port: qp.port ?? 1}) : cutName(qp.netdev)), sort: ({qp}) => qp.device ?? qp.netdev},
 		of !== 'pod' && {id: 'pod', title: 'Pod', cell: ({qp}) => (qp.pod ? makePodLink(qp) : make('span', {class: 'zero'}, '–')), sort: ({qp}) => qp.pod && podKey(qp)},
-		{id: 'peer', title: 'Peer', cell: ({qp}) => make('span', {class: 'mono'}, shown(qp.peerAddress), isKnown(qp.peerQpn) && ` ${qp.peerQpn}`), sort: ({qp}) => qp.peerAddress},
+		{id: 'peer', title: 'Peer', cell: ({qp}) => make('span', {class: 'mono peer'}, cutName(qp.peerAddress, 10), isKnown(qp.peerQpn) && make('span', {class: 'quiet'}, String(qp.peerQpn))), sort: ({qp}) => qp.peerAddress},
 		queuePairCount('packets', 'Packets'), queuePairCount('ce', 'CE'), queuePairCount('naks', 'NAKs'), queuePairCount('retransmissions', 'Retrans.'),
-		{id: 'rtt', title: 'RTT', unit: 'µs', number: true, down: true, cell: ({qp}) => (roundTrip(qp) === null ? make('span', {class: 'absent', 'data-tip': 'No round trip was measured'}, '–') : oneDecimal(roundTrip(qp) / 1000)), sort: ({qp}) => roundTrip(qp)},
+		{id: 'rtt', title: 'RTT', unit: 'µs', number: true, down: true, cell: ({qp}) => (roundTrip(qp) === null ? make('span', {class: 'absent', 'data-tip': 'No round trip was measured'}, '–') : scaled(roundTrip(qp) / 1000)), sort: ({qp}) => roundTrip(qp)},
 		{id: 'process', title: 'Process', cell: ({qp}) => (qp.kernel ? 'kernel' : qp.comm ? `${shown(qp.comm)} ${qp.pid}` : '–'), sort: ({qp}) => qp.comm},
 	].filter(Boolean)};
+}
+
+// Why there are none in a document, [title, line]: it is no answer if nothing could be read.
+function queuePairsEmpty(document, none) {
+	if (isKnown(document.source))
+		return ['No queue pairs', sentenceCase(shown(document.error ?? none))];
+	const parts = [make('a', {href: '#agent', class: 'in-text'}, 'Agent'), ' lists which parts of rocelet work.'];
+	return document.error ? ['Queue pairs cannot be read', `${sentenceCase(shown(document.error)).replace(/\.$/, '')}.`, parts] : ['Queue pairs have not been read yet', 'Neither BPF events nor RDMA netlink have listed them.', parts];
 }
 
 // The queue pairs of a port or a pod, as a part of its view.
@@ -70,7 +78,7 @@ class QueuePairTable {
 		const {page, path, table} = this, document = page.documents.get(path, [], QP_READ_MS), items = queuePairItems(document);
 		table.show(items, page.query[this.sortName], page.documents.readAt(path));
 		table.element.hidden = items.length === 0;
-		return [table.element, items.length === 0 && (document === null ? makeEmpty('Loading', page.missing(path)) : makeEmpty('No queue pairs', sentenceCase(document.error ?? this.none)))];
+		return [table.element, items.length === 0 && (document === null ? makeLoading(page.missing(path)) : makeEmpty(...queuePairsEmpty(document, this.none)))];
 	}
 
 	done() {
@@ -82,8 +90,8 @@ class QueuePairsView extends ListView {
 	constructor(page) {
 		super(page, {title: 'Queue pairs', ...queuePairTable('node'), items: () => this.items(), epoch: (items) => troubleOf(items, (item) => item.key), note: () => this.note(),
 			words: ({qp, state}) => [qp.device, qp.netdev, qp.qpn, qp.address, qp.peerAddress, qp.pod && podKey(qp), qp.comm, qp.failure, qp.state, state.text],
-			filters: () => ({show: [{value: 'failed', label: 'Failed', kind: 'critical', test: isKind('critical')}, {value: 'trouble', label: 'In trouble', kind: 'warning', test: isKind('critical', 'warning', 'info')}]}),
-			missing: () => page.missing('api/v1/qps'), empty: () => ['No queue pairs', sentenceCase(this.document?.error ?? 'No process uses RDMA here now.')]});
+			filters: () => ({show: [{value: 'failed', label: 'Failed', kind: 'critical', test: isKind('critical')}, {value: 'trouble', label: 'In trouble', kind: 'worst', test: isKind('critical', 'warning', 'info')}]}),
+			missing: () => page.missing('api/v1/qps'), isUnread: () => this.document?.source === null, empty: () => queuePairsEmpty(this.document, 'No process uses RDMA here now.')});
 	}
 
 	items() {
@@ -93,7 +101,7 @@ class QueuePairsView extends ListView {
 
 	note() {
 		const {document} = this;
-		if (!document)
+		if (!document || (document.source === null && document.qps.length === 0))
 			return '';
 		const total = document.total ?? document.qps.length;
 		return [total > document.qps.length ? `the worst of ${grouped(total)}` : null, `read at ${clock(this.page.documents.readAt('api/v1/qps'))}`, document.error && shown(document.error),

@@ -3,13 +3,26 @@
 
 const FOUND_MOST = 12;
 
+// The ways in which a name matches the typed text, best first.
+const FITS = [(name, word) => name === word, (name, word) => name.startsWith(word), (name, word) => name.includes(word)];
+
+function compareLists(a, b) {
+	const at = a.findIndex((v, i) => v !== b[i]);
+	return at < 0 ? 0 : a[at] - b[at];
+}
+
+// The search words for the problems of a port, a pod or a pool.
+function troubleWords({state, verdicts}) {
+	return [STATES[state.kind]?.label, state.text, state.kind === 'ok' ? null : state.why, ...verdicts.flatMap((v) => [v.severity, v.cause, causeTitle(v.cause), v.sentence])];
+}
+
 class Search {
 	constructor(page) {
 		this.page = page;
 		this.at = 0;
 		this.found = [];
 		this.input = make('input', {type: 'search', id: 'search-input', autocomplete: 'off', spellcheck: 'false', role: 'combobox', 'aria-expanded': 'true', 'aria-controls': 'search-list', 'aria-autocomplete': 'list', 'aria-label': 'Search',
-			placeholder: 'Port, netdev, PCI, GUID, pod, IP, pool, cause', oninput: () => this.find(), onkeydown: (event) => this.onKey(event)});
+			placeholder: 'Port, netdev, PCI, GUID, pod, IP, pool, cause, trouble', oninput: () => this.find(), onkeydown: (event) => this.onKey(event)});
 		this.list = make('ul', {id: 'search-list', role: 'listbox', 'aria-label': 'found'});
 		this.none = make('p', {class: 'quiet', role: 'status'});
 		this.dialog = byId('search-dialog');
@@ -25,33 +38,41 @@ class Search {
 		this.find();
 	}
 
-	// {is, text, names: its own, about, kind, href, words: all else that it is found by}
+	// All entries that can be found: {is: type, text, names: own names, about, kind, href, words: other search words}
 	things() {
 		const {model} = this.page;
 		return [
-			...model.verdicts.map((v) => ({is: 'Problem', text: sentenceCase(v.sentence), names: [v.cause, causeTitle(v.cause), v.sentence], about: portKey(v), kind: v.severity, href: portLink(v), words: [portKey(v), v.netdev, ...v.pods.map(podKey)]})),
-			...(model.ports ?? []).map((p) => ({is: 'Port', text: p.key, names: [p.key, p.facts.device], about: [p.facts.netdev, p.facts.pod && podKey(p.facts), p.state.text].filter(Boolean).join(', '), kind: p.state.kind, href: portLink(p.facts), words: portWords(p)})),
-			...(model.pods ?? []).map((pod) => ({is: 'Pod', text: pod.key, names: [pod.key, pod.name], about: pod.state.text, kind: pod.state.kind, href: podLink(pod), words: podWords(pod)})),
-			...(model.resources ?? []).map((pool) => ({is: 'Pool', text: pool.name, names: [pool.name, pool.name.slice(pool.name.lastIndexOf('/') + 1)], about: '', kind: model.poolState(pool).kind, href: placeLink(['pools'], {q: pool.name}), words: []})),
+			...model.verdicts.map((v) => ({is: 'Problem', text: sentenceCase(v.sentence), names: [v.cause, causeTitle(v.cause), v.sentence], about: portKey(v), kind: v.severity, href: portLink(v), words: [portKey(v), v.device, v.netdev, v.function, v.severity, ...v.symptoms.map(causeTitle), ...model.podsOf(v).flatMap((pod) => [podKey(pod), pod.name])]})),
+			...(model.ports ?? []).map((p) => ({is: 'Port', text: p.key, names: [p.key, p.facts.device], about: [p.facts.netdev, p.facts.pod && podKey(p.facts), p.state.text].filter(Boolean).join(', '), kind: p.state.kind, href: portLink(p.facts), words: [...portWords(p), ...troubleWords(p)]})),
+			...(model.pods ?? []).map((pod) => ({is: 'Pod', text: pod.key, names: [pod.key, pod.name], about: pod.state.text, kind: pod.state.kind, href: podLink(pod), words: [...podWords(pod), ...troubleWords(pod)]})),
+			...(model.resources ?? []).map((pool) => [pool, model.poolState(pool)]).map(([pool, state]) => ({is: 'Pool', text: pool.name, names: [pool.name, pool.name.slice(pool.name.lastIndexOf('/') + 1)], about: state.kind === 'ok' ? '' : state.text, kind: state.kind, href: placeLink(['pools'], {q: pool.name}), words: troubleWords({state, verdicts: []})})),
+			...(model.documents.doctor?.findings ?? []).map((f) => ({is: 'Finding', text: sentenceCase(f.what), names: [f.kind, f.object], about: f.object ?? '', kind: 'unhealthy', href: '#agent', words: [f.what, f.help]})),
 			...[...new Set([...model.verdicts, ...model.ended].map((v) => v.cause))].map((cause) => ({is: 'Cause', text: cause, names: [cause, causeTitle(cause)], about: '', kind: 'info', href: placeLink(['ports'], {q: cause}), words: []})),
 			...VIEWS.map(({word, title}) => ({is: 'View', text: title, names: [title], about: '', kind: 'idle', href: `#${word}`, words: []})),
 		];
 	}
 
-	// Exactly that name first, then own names before those of other things; -1: none has the word.
-	rank(thing, word) {
+	// The rank of an entry: first names that equal the text, then names that begin with it, then names that contain it; among equal ones problems first, then own names
+	// before other search words. Null: the entry matches neither the whole text nor each of its words.
+	rank(thing, text) {
+		const each = text.split(/\s+/), whole = this.fit(thing, text), fit = whole ?? (each.length > 1 && each.every((word) => this.fit(thing, word)) ? [FITS.length, 0] : null);
+		return fit && [fit[0], stateRank(thing) < stateRank({kind: 'info'}) ? stateRank(thing) : STATE_ORDER.length, fit[1]];
+	}
+
+	// [index in FITS, 0: an own name matches, 1: another word matches]; null: nothing matches.
+	fit(thing, word) {
 		const lower = (names) => names.filter(isKnown).map((name) => String(name).toLowerCase()), own = lower(thing.names), others = lower(thing.words);
-		const begins = (name) => name.startsWith(word), has = (name) => name.includes(word);
-		return [own.includes(word), others.includes(word), own.some(begins), own.some(has), others.some(begins), others.some(has)].indexOf(true);
+		const at = FITS.findIndex((fits) => own.some((name) => fits(name, word)) || others.some((name) => fits(name, word)));
+		return at < 0 ? null : [at, own.some((name) => FITS[at](name, word)) ? 0 : 1];
 	}
 
 	find() {
 		const word = this.input.value.trim().toLowerCase(), things = this.things();
-		const ranked = word ? things.map((thing) => [this.rank(thing, word), thing]).filter(([rank]) => rank >= 0) : things.filter((thing) => thing.is === 'Problem' || thing.is === 'View').map((thing, i) => [i, thing]);
-		ranked.sort((a, b) => a[0] - b[0] || naturalOrder(a[1].text, b[1].text));
+		const ranked = word ? things.map((thing) => [this.rank(thing, word), thing]).filter(([rank]) => rank !== null) : things.filter((thing) => thing.is === 'Problem' || thing.is === 'View').map((thing, i) => [[i], thing]);
+		ranked.sort((a, b) => compareLists(a[0], b[0]) || stateRank(a[1]) - stateRank(b[1]) || naturalOrder(a[1].text, b[1].text));
 		this.found = ranked.slice(0, FOUND_MOST).map(([, thing]) => thing);
 		this.at = 0;
-		setText(this.none, word && this.found.length === 0 ? `Nothing on this node is called “${shown(word)}”.` : ranked.length > FOUND_MOST ? `${grouped(ranked.length - FOUND_MOST)} more` : '');
+		setText(this.none, word && this.found.length === 0 ? `Nothing on this node has “${shown(word)}” in its names or troubles.` : ranked.length > FOUND_MOST ? `${grouped(ranked.length - FOUND_MOST)} more` : '');
 		this.showFound();
 	}
 
@@ -83,7 +104,7 @@ class Search {
 	}
 }
 
-const KEYS = [['/', 'search'], ['j k', 'next, previous row'], ['Enter', 'open or unfold'], ['1 to 7', 'views'], ['[ ]', 'previous, next port'], ['← →', 'values of a chart that has the focus'], ['Shift ← →', 'move in time'], ['+ − 0', 'zoom, and all of it again'],
+const KEYS = [['/ Ctrl-K', 'search'], ['j k', 'next, previous row'], ['← → ↑ ↓', 'VFs of the rails; tabs'], ['Enter', 'open or unfold'], ['1 to 7', 'views'], ['[ ]', 'previous, next port'], ['← →', 'values of a chart that has the focus'], ['Shift ← →', 'move in time'], ['+ − 0', 'zoom, and all of it again'],
 	['Esc', 'close, clear, back to live'], ['t', 'light or dark'], ['?', 'these keys']];
 
 // Single-key shortcuts can be disabled, for users of speech input (WCAG 2.1.4).
@@ -126,7 +147,7 @@ class Keys {
 	}
 }
 
-// Its tooltip would only repeat it: a text that is not cut.
+// True if the text is not cut, so that its tooltip would only repeat it.
 function isWhole(element) {
 	const parts = [element, ...element.querySelectorAll('*'), element.closest('td, th')];
 	return element.matches('.cut, .clip') && parts.every((part) => !part || part.scrollWidth <= part.clientWidth);

@@ -13,36 +13,38 @@ function verdictKey(verdict) {
 
 class Store {
 	constructor() {
-		this.startedMs = null; // of which start of the daemon everything below is
+		this.startedMs = null; // start time of the daemon that all data below is from
 		this.node = null;
 		this.version = null;
 		this.everyMs = null; // between two samples
 		this.forget();
 	}
 
-	// Nothing of what was told before holds any more.
+	// Discards all data: it is from an earlier start of the daemon.
 	forget() {
 		this.timeMs = null; // of the newest sample, by the node's monotonic clock
 		this.timeUnixMs = null;
 		this.offsetMs = null; // from that clock to unix time
-		this.serverNowMs = null; // when it said so, by the same clock
-		this.receivedMs = null; // and by ours
+		this.serverNowMs = null; // time of the newest answer, by the same clock
+		this.receivedMs = null; // and by the browser's
 		this.signals = [];
 		this.now = new Map(); // portKey -> {signal: value} of the newest sample
-		this.histories = new Map(); // portKey -> PortHistory, of those that somebody looks at
+		this.histories = new Map(); // portKey -> PortHistory, of the ports that are shown
+		this.vfsOf = new Map(); // portKey of a PF -> portKeys of its VFs
 		this.verdicts = [];
 		this.verdictCount = 0;
+		this.problemCount = 0; // verdicts that are a warning or worse
 		this.ended = []; // verdicts of the last hour, the newest first
 		this.epoch = 0; // counts openings and ends of verdicts
 		this.thin = new ThinHistory();
-		this.thinState = 'none'; // of its document: none, reading, read
+		this.thinState = 'none'; // of the document that fills `thin`: none, reading, read
 		this.events = []; // the oldest first
 		this.eventsGeneration = 0;
 		this.generations = {};
 		this.portsDigest = null;
 	}
 
-	// How old the newest sample is now, by our clock; null: there is none.
+	// How old the newest sample is now, by the browser's clock; null: there is none.
 	ageMs(nowMs) {
 		if (this.timeMs === null)
 			return null;
@@ -53,7 +55,7 @@ class Store {
 		return (monotonicMs + this.offsetMs) / 1000;
 	}
 
-	// Takes a document of api/v1/live and says what has changed.
+	// Merges a document of api/v1/live, and returns the changes.
 	take(live, nowMs) {
 		const change = {restarted: false, gap: false, opened: [], closed: [], documents: new Set()};
 		if (this.startedMs !== null && this.startedMs !== live.startedMs) {
@@ -85,7 +87,7 @@ class Store {
 		}
 	}
 
-	// One that comes again takes the place of its last time.
+	// Adds events. A repeated event replaces its earlier entry.
 	takeEvents(events) {
 		const key = (e) => JSON.stringify([e.type, e.reason, e.namespace, e.pod, e.device, e.message]);
 		const again = new Set(events.events.map(key));
@@ -94,7 +96,7 @@ class Store {
 		this.eventsGeneration = events.generation;
 	}
 
-	// A document of api/v1/events, with all there are: those that are known already are the same ones, or newer.
+	// Merges a document of api/v1/events, which has all events. Events that are known already are kept: they are the same, or newer.
 	takeOlderEvents(all) {
 		const newer = {generation: this.eventsGeneration, events: this.events};
 		this.events = all.events;
@@ -126,7 +128,11 @@ class Store {
 			const key = portKey({device, port});
 			const named = Object.fromEntries(this.signals.map((signal, i) => [signal, values[i]]));
 			this.now.set(key, named);
-			this.histories.get(key)?.add(time, (signal) => named[signal] ?? null);
+		}
+		for (const [key, history] of this.histories) {
+			const vfs = (this.vfsOf.get(key) ?? []).map((vf) => this.now.get(vf) ?? {}), sums = Object.fromEntries(Object.entries(VF_SUMS).map(([signal, sum]) => [sum, sumOf(vfs.map((values) => values[signal]))]));
+			if (this.now.has(key))
+				history.add(time, (signal) => this.now.get(key)[signal] ?? sums[signal] ?? null);
 		}
 		this.thin.add(row.atMs, this.now);
 	}
@@ -136,21 +142,22 @@ class Store {
 		const after = new Map(live.verdicts.map((v) => [verdictKey(v), v]));
 		this.verdicts = live.verdicts;
 		this.verdictCount = live.verdictCount;
+		this.problemCount = live.problemCount;
 		this.ended = live.ended;
 		if (first)
 			return;
 		change.opened = live.verdicts.filter((v) => !before.has(verdictKey(v)));
-		// Where not all are told, those that are not are no worse than the last one that is.
+		// If the answer does not list all verdicts, those that are missing are no worse than the last one listed.
 		const cut = live.verdicts.length < live.verdictCount ? live.verdicts.at(-1).level : 0;
 		change.closed = [...before.values()].filter((v) => !after.has(verdictKey(v)) && v.level > cut);
 		if (change.opened.length + change.closed.length > 0)
 			this.epoch++;
 	}
 
-	// Takes a document of api/v1/history; rows that came meanwhile are in it.
+	// Makes the history of a port from a document of api/v1/history, which contains the rows that arrived meanwhile.
 	takeHistory(key, document) {
 		const history = new PortHistory(Object.keys(document.signals));
-		document.atMs.forEach((at, i) => history.add(this.unixSeconds(at), (signal) => document.signals[signal][i]));
+		document.atMs.forEach((at, i) => history.add(this.unixSeconds(at), (signal) => document.signals[signal]?.[i] ?? null));
 		this.histories.set(key, history);
 		return history;
 	}

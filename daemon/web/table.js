@@ -26,12 +26,12 @@ function openRow(event) {
 
 class Table {
 	// what: {label, columns, keyOf(item), kindOf(item), sort: default}. A column: {id, title, unit, cell(item), sort(item), down: greatest first, number, class}.
-	// onSort(text) is called with the sort that the reader asks for.
+	// onSort(text) is called with the order that the user has chosen.
 	constructor(what, onSort) {
 		Object.assign(this, {what, onSort, items: [], places: new Map(), sorted: '', all: false, first: 0, last: -1, hovered: false});
 		this.rows = new Map(); // key -> row in the document
 		this.head = make('tr', {'aria-rowindex': '1'});
-		this.above = make('tr', {class: 'spacer', 'aria-hidden': 'true'}, make('td')); // one cell: a colspan would also make columns of those that are hidden
+		this.above = make('tr', {class: 'spacer', 'aria-hidden': 'true'}, make('td')); // one cell: a colspan would also count hidden columns
 		this.below = make('tr', {class: 'spacer', 'aria-hidden': 'true'}, make('td'));
 		this.body = make('tbody', {onclick: openRow}, this.above, this.below);
 		this.more = makeButton('', () => { this.all = true; this.place(true); }, {class: 'more'});
@@ -77,8 +77,9 @@ class Table {
 
 	showHead(column, down) {
 		const next = (c) => (c === column ? `${down ? '' : '-'}${c.id}` : `${c.down ? '-' : ''}${c.id}`);
+		const arrow = (c, before) => c === column && make('span', {'aria-hidden': 'true'}, `${before}${down ? '↓' : '↑'} `); // in the shorter line
 		morphChildren(this.head, this.what.columns.map((c) => make('th', {scope: 'col', class: this.classOf(c), 'aria-sort': c === column ? (down ? 'descending' : 'ascending') : null},
-			c.sort ? makeButton([c.title, c.unit && make('small', {}, c.unit), c === column && make('span', {'aria-hidden': 'true'}, down ? ' ↓' : ' ↑')], () => this.onSort(next(c)), {'data-tip': c.about ?? null})
+			c.sort ? makeButton([c.title, !c.unit && arrow(c, ' '), c.unit && make('small', {}, arrow(c, ''), c.unit)], () => this.onSort(next(c)), {'data-tip': c.about ?? null})
 				: make('span', {}, c.title))));
 	}
 
@@ -103,7 +104,7 @@ class Table {
 		return [begin, Math.max(begin, Math.min(n, last))];
 	}
 
-	// fresh: contents changed; else only what came into sight is made.
+	// fresh: all rows are made again; otherwise only those that have become visible.
 	place(fresh) {
 		if (!this.element.isConnected && !fresh)
 			return;
@@ -148,13 +149,13 @@ class Table {
 
 // --- a view that is a list ----------------------------------------------------------------------
 
-// Which items are in what trouble. Those that are fine or idle change too often to be put in order again for it.
+// A text that changes with the set of items in trouble. Items that are fine or idle are not included: they change too often to sort the rows again.
 function troubleOf(items, keyOf) {
 	return items.filter(({state}) => STATES[state.kind].filter !== 'ok' && STATES[state.kind].filter !== 'idle').map((item) => `${keyOf(item)} ${item.state.kind}`).sort().join();
 }
 
-// spec: {title, columns, keyOf, kindOf, sort, words(item): searchable texts, filters(model): {name: [{value, label, kind, test(item)}]}, items(model): null while
-// loading, epoch(items): rows are put in order again when it changes, note(model), empty(model): [title, line...], missing(): why there are no items yet}.
+// spec: {title, columns, keyOf, kindOf, sort, words(item): searchable texts, filters(model): {name: [{value, label, kind: of its mark, or 'worst', test(item)}]}, items(model): null while
+// loading, epoch(items): rows are put in order again when it changes, note(model), isUnread(): true if the list is empty because its items cannot be read, empty(model): [title, line...], missing(): why there are no items yet}.
 class ListView {
 	constructor(page, spec) {
 		Object.assign(this, {page, spec});
@@ -174,8 +175,8 @@ class ListView {
 	chips(name, choices, items) {
 		const {query} = this.page;
 		return make('div', {class: 'chips', role: 'group', 'aria-label': name}, choices.some((choice) => choice.isShort) && make('span', {class: 'quiet'}, sentenceCase(name)), choices.map(({value, label, kind, test, isShort}) => {
-			const n = items.filter(test).length, on = query[name] === value;
-			return (n > 0 || on) && makeButton([kind && makeMark(kind, false), label, !isShort && make('span', {class: 'n'}, ` ${grouped(n)}`)], () => this.page.ask({[name]: on ? '' : value}), {class: 'chip', 'aria-pressed': String(on), 'aria-label': isShort ? `${name} ${label}, ${n}` : null});
+			const chosen = items.filter(test), n = chosen.length, on = query[name] === value, mark = kind === 'worst' ? worstState(chosen.map(({state}) => state))?.kind : kind;
+			return (n > 0 || on) && makeButton([mark && makeMark(mark, false), label, !isShort && make('span', {class: 'n'}, ` ${grouped(n)}`)], () => this.page.ask({[name]: on ? '' : value}), {class: 'chip', 'aria-pressed': String(on), 'aria-label': isShort ? `${name} ${label}, ${n}` : null});
 		}));
 	}
 
@@ -188,7 +189,7 @@ class ListView {
 		const wanted = (items ?? []).filter((item) => chosen.every((choice) => choice.test(item)) && this.matches(item, words));
 		const isFiltered = chosen.length > 0 || words.length > 0;
 		this.table.show(wanted, query.sort, `${page.store.epoch} ${this.ownEpoch(model, wanted)} ${chosen.map((c) => c.value)} ${words}`);
-		return [make('header', {class: 'view-head'}, make('h1', {}, spec.title), items && make('span', {class: 'quiet'}, isFiltered ? `${grouped(wanted.length)} of ${grouped(items.length)}` : grouped(items.length)),
+		return [make('header', {class: 'view-head'}, make('h1', {}, spec.title), items && !spec.isUnread?.() && make('span', {class: 'quiet'}, isFiltered ? `${grouped(wanted.length)} of ${grouped(items.length)}` : grouped(items.length)),
 			spec.note?.(model) && make('span', {class: 'quiet'}, spec.note(model))),
 		make('div', {class: 'filters'}, this.input, Object.entries(filters).map(([name, choices]) => this.chips(name, choices, items ?? []))),
 		make('div', {class: 'panel flush'}, this.table.element, this.emptiness(model, items, wanted, isFiltered))];
@@ -205,7 +206,7 @@ class ListView {
 	emptiness(model, items, wanted, isFiltered) {
 		this.table.element.hidden = wanted.length === 0;
 		if (items === null)
-			return makeEmpty('Loading', this.spec.missing());
+			return makeLoading(this.spec.missing());
 		if (items.length === 0)
 			return makeEmpty(...this.spec.empty(model));
 		if (wanted.length === 0 && isFiltered)

@@ -8,8 +8,18 @@ function isKnown(v) {
 	return v !== null && v !== undefined && !Number.isNaN(v);
 }
 
+// Three significant digits, the one precision of what is measured: "203", "62.9", "5.00". From 1000 on with a prefix.
+function digits(v) {
+	return v === 0 ? '0' : Math.abs(v) < 1e-4 ? v.toExponential(2) : v.toPrecision(3);
+}
+
+// The same without zeros at the end, for what is set or counted: limits, axes, capacities.
+function shortNumber(v) {
+	return v !== 0 && Math.abs(v) < 1e-4 ? v.toExponential(1) : String(Number(v.toPrecision(3)));
+}
+
 // Three digits and a unit prefix.
-function scaled(v, unit = '') {
+function scaled(v, unit = '', text = digits) {
 	const prefixes = ['', 'k', 'M', 'G', 'T', 'P'];
 	let i = 0;
 	if (!isKnown(v))
@@ -18,23 +28,21 @@ function scaled(v, unit = '') {
 		v /= 1000;
 		i++;
 	}
-	return `${shortNumber(v)}${NBSP}${prefixes[i]}${unit}`.trim();
+	return `${text(v)}${NBSP}${prefixes[i]}${unit}`.trim();
 }
 
-function shortNumber(v) {
-	if (v === 0)
-		return '0';
-	const digits = Math.abs(v) >= 100 ? 0 : Math.abs(v) >= 10 ? 1 : Math.abs(v) >= 1 ? 2 : 3;
-	return Math.abs(v) < 0.001 ? v.toExponential(1) : String(Number(v.toFixed(digits)));
+// A whole number has no decimals.
+function scaledCount(n) {
+	return isKnown(n) && Number.isInteger(n) && Math.abs(n) < 1000 ? String(n) : scaled(n);
 }
 
-// One decimal, so that columns align; a non-zero value is never shown as 0.
-function oneDecimal(v) {
-	if (!isKnown(v))
-		return UNKNOWN;
-	if (v === 0)
-		return '0';
-	return v < 0.1 ? '<0.1' : v < 1000 ? v.toFixed(1) : scaled(v);
+// For columns: one decimal, so that the points are in line; none of events from 100 a second on, and a prefix from 1000 on. A non-zero value is never shown as 0.
+function tableNumber(v, unit) {
+	if (!isKnown(v) || v === 0)
+		return isKnown(v) ? '0' : UNKNOWN;
+	if (v < 0.1)
+		return '<0.1';
+	return unit !== 'events' || v < 99.95 ? v.toFixed(1) : v < 999.5 ? v.toFixed(0) : scaled(v);
 }
 
 // Per unit: its name, and the conversion from the API's unit (bytes per second, shares, events per second).
@@ -45,7 +53,7 @@ const UNITS = {
 };
 
 function inUnit(v, unit) {
-	return oneDecimal(isKnown(v) ? v * UNITS[unit].factor : v);
+	return tableNumber(isKnown(v) ? v * UNITS[unit].factor : v, unit);
 }
 
 function withUnit(v, unit) {
@@ -57,14 +65,14 @@ function bitRate(bytesPerSecond) {
 }
 
 function lineRate(bitsPerSecond) {
-	return isKnown(bitsPerSecond) ? scaled(bitsPerSecond, 'bit/s') : UNKNOWN;
+	return isKnown(bitsPerSecond) ? scaled(bitsPerSecond, 'bit/s', shortNumber) : UNKNOWN;
 }
 
 // Shares below 0.01 % are shown as parts per million.
-function share(v) {
+function share(v, text = digits) {
 	if (!isKnown(v))
 		return UNKNOWN;
-	return v > 0 && v < 1e-4 ? `${shortNumber(v * 1e6)} per million` : `${shortNumber(v * 100)}${NBSP}%`;
+	return v > 0 && v < 0.99995e-4 ? `${text(v * 1e6)} per million` : `${text(v * 100)}${NBSP}%`;
 }
 
 function count(n, one, many = `${one}s`) {
@@ -92,6 +100,16 @@ function twoDigits(n) {
 	return String(n).padStart(2, '0');
 }
 
+// The one rule for times: they are in the browser's zone, which the footer names; their tooltips are in UTC.
+function zoneName(unixMs) {
+	const minutes = -new Date(unixMs).getTimezoneOffset(), m = Math.abs(minutes);
+	return minutes === 0 ? 'UTC' : `UTC${minutes < 0 ? '−' : '+'}${twoDigits(Math.floor(m / 60))}:${twoDigits(m % 60)}`;
+}
+
+function utcTip(unixMs) {
+	return `${new Date(unixMs).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}
+
 // In the browser's time zone, as are all times.
 function timeOfDay(unixMs) {
 	const t = new Date(unixMs);
@@ -110,10 +128,14 @@ function clock(unixMs) {
 	return `${t.getDate()} ${MONTHS[t.getMonth()]}${year} ${timeOfDay(unixMs).slice(0, 5)}`;
 }
 
+// The times in a message of the daemon, as all times of the page.
+function withClock(text) {
+	return text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, (iso) => clock(Date.parse(iso)));
+}
+
 // A time; the tooltip shows it in UTC.
 function makeTime(unixMs) {
-	const utc = new Date(unixMs).toISOString();
-	return make('time', {datetime: utc, 'data-tip': `${utc.slice(0, 19).replace('T', ' ')} UTC`}, clock(unixMs));
+	return make('time', {datetime: new Date(unixMs).toISOString(), 'data-tip': utcTip(unixMs)}, clock(unixMs));
 }
 
 // Replaces control and bidirectional formatting characters by their code points: names come from pods and cannot be trusted.
@@ -124,9 +146,9 @@ function shown(name) {
 		(c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-// A first word with "_" is a name, and stays as it is.
+// A first word with "_", "." or "[" in it is a name, and stays as it is.
 function sentenceCase(text) {
-	return /^\w*_/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
+	return /^\w*(_|\.\w|\[)/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 // "slow_receiver_pcie" -> "Slow receiver PCIe"

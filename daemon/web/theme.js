@@ -16,7 +16,7 @@ function remember(name, value) {
 	try {
 		localStorage.setItem(`rocelet ${name}`, value);
 	} catch {
-		// It holds until the page is closed.
+		// The choice lasts until the page is closed.
 	}
 }
 

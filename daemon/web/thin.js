@@ -3,11 +3,12 @@
 
 const STEP_MS = 15000;
 const STEPS = 60;
-const THIN_SIGNALS = ['bytes_received', 'bytes_sent', 'pause_received', 'pause_sent', 'ce_share', 'discards', 'out_of_sequence', 'nak', 'timeouts'];
+const LEAST_STEPS = 4; // that a sparkline shows
+const THIN_SIGNALS = ['bytes_received', 'bytes_sent', 'pause_received', 'pause_sent', 'ce_share', 'discards', 'out_of_sequence', 'nak', 'timeouts', 'not_ready', 'failed', 'cnp_sent'];
 
 class ThinHistory {
 	constructor() {
-		this.last = null; // number of the newest step, of the node's monotonic clock
+		this.last = null; // number of the newest step, by the node's monotonic clock
 		this.samples = 0; // in the newest step
 		this.ports = new Map(); // portKey -> {signal: Float64Array(STEPS)}, the newest step last
 	}
@@ -29,7 +30,7 @@ class ThinHistory {
 		this.samples = 0;
 	}
 
-	// A sample of all ports: now is a map portKey -> {signal: value}.
+	// Adds a sample of all ports. now: a map portKey -> {signal: value}.
 	add(atMs, now) {
 		const step = Math.floor(atMs / STEP_MS);
 		if (this.last === null)
@@ -47,7 +48,7 @@ class ThinHistory {
 		}
 	}
 
-	// A document of api/v1/history of all ports; the steps after it are kept.
+	// Merges a document of api/v1/history of all ports; steps after its end are kept.
 	take(document) {
 		const newest = Math.floor((document.atMs.at(-1) ?? 0) / STEP_MS);
 		if (document.atMs.length === 0)
@@ -65,7 +66,7 @@ class ThinHistory {
 		}
 	}
 
-	// Of several ports and signals: sums, or the greatest where values are shares.
+	// The series of several ports and signals: sums, or the greatest values of shares.
 	series(keys, signals, isShare) {
 		const result = new Float64Array(STEPS).fill(NaN);
 		for (const key of keys) {

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// ticket.js - a verdict as plain text, for a ticket or a chat: what, where, since when, whose, the evidence, what to do, and how to see it again.
+// ticket.js - a verdict as plain text, for a ticket or a chat: cause, port, onset, pods, evidence, next steps, and the command that shows it again.
 
 const COPIED_MS = 3000;
 
-function ticketTime(ms) {
-	return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
-}
-
+// A line of evidence as rocectl prints it, in the unit of its limit.
 function ticketEvidence(e) {
-	const limit = isKnown(e.threshold) ? `, limit ${evidenceValue(e.threshold, e.unit)}` : '';
+	const limit = isKnown(e.threshold) ? `, ${evidenceLimit(e)}` : '';
 	return `  ${shown(e.name)}: ${evidenceText(e)}${limit}`;
 }
 
@@ -20,26 +17,26 @@ function ticketLink(v) {
 	return address.href;
 }
 
-// What the verdict is about, by all of its names.
+// All names of the verdict's port.
 function ticketPlace(model, v) {
 	const p = model.portByKey.get(portKey(v)), pci = v.function ?? p?.facts.function, netdev = v.netdev ?? p?.facts.netdev;
 	return [`port ${shown(portKey(v))}`, netdev && `netdev ${shown(netdev)}`, pci && `PCI ${shown(pci)}`].filter(Boolean).join(', ');
 }
 
-function ticketPods(v) {
-	const more = v.podCount - v.pods.length;
-	return v.pods.length > 0 ? `${v.pods.map((pod) => shown(podKey(pod))).join(', ')}${more > 0 ? ` and ${more} more` : ''}` : 'none known';
+function ticketPods(model, v) {
+	const pods = model.podsOf(v), more = v.podCount - pods.length;
+	return pods.length > 0 ? `${pods.map((pod) => shown(podKey(pod))).join(', ')}${more > 0 ? ` and ${more} more` : ''}` : 'none known';
 }
 
 function ticketText(model, v) {
-	const {store} = model, ended = v.ended ? `, ended ${ticketTime(Date.parse(v.ended))}` : model.dead ? ', not known now' : ', still open';
+	const {store} = model, ended = v.ended ? `, ${endOf(v).said} ${utcTip(Date.parse(v.ended))}` : model.dead ? ', not known now' : ', still open';
 	return [`${v.severity.toUpperCase()}: ${sentenceCase(shown(v.sentence))}`,
 		`Node:     ${shown(store.node)}`,
 		`Where:    ${ticketPlace(model, v)}`,
-		`Since:    ${ticketTime(Date.parse(v.onset))}${ended}`,
-		`As of:    ${ticketTime(model.sampleMs())}`,
-		`Cause:    ${v.cause} (confidence ${shortNumber(v.confidence * 100)} %)`,
-		`Pods:     ${isCaused(v) ? 'caused by ' : ''}${ticketPods(v)}`,
+		`Since:    ${utcTip(Date.parse(v.onset))}${ended}`,
+		`As of:    ${utcTip(model.sampleMs())}`,
+		`Cause:    ${v.cause}${isKnown(v.confidence) ? ` (confidence ${shortNumber(v.confidence * 100)} %)` : ''}`,
+		`Pods:     ${isCaused(v) ? 'caused by ' : ''}${ticketPods(model, v)}`,
 		'Evidence:', ...v.evidence.map(ticketEvidence),
 		...v.firstMoved ? [`Moved first: ${shown(v.firstMoved)}`] : [],
 		`Next steps: ${sentenceCase(shown(v.advice))}.`,
@@ -59,7 +56,7 @@ async function copyText(text) {
 	}
 }
 
-// The button, and after a press the text itself where it could not be copied: selected, to be copied by keyboard or mouse.
+// The buttons that copy a verdict. If the browser does not allow that, the text is shown and selected, to be copied by keyboard or mouse.
 class Tickets {
 	constructor(page) {
 		Object.assign(this, {page, copied: null, open: null});
@@ -69,15 +66,15 @@ class Tickets {
 		return makeButton(this.copied === key ? 'Copied' : 'Copy for a ticket', () => this.copy(ticketText(model, v), key), {'data-ticket': key});
 	}
 
-	// A text is as it was when the button was pressed.
+	// text: the verdict at the moment when the button was pressed.
 	async copy(text, key) {
 		if (await copyText(text))
-			this.say(key);
+			this.showCopied(key);
 		else
 			this.show(text, key);
 	}
 
-	say(key) {
+	showCopied(key) {
 		this.copied = key;
 		this.open = null;
 		this.page.announce('Copied');
@@ -101,7 +98,7 @@ class Tickets {
 		document.querySelector(`[data-ticket="${CSS.escape(key)}"]`)?.focus();
 	}
 
-	// The text of this verdict, if it is to be copied by hand.
+	// The text of this verdict, if the user has to copy it.
 	text(key) {
 		return this.open?.key === key && make('div', {class: 'ticket', key: 'ticket', onkeydown: (event) => { if (event.key === 'Escape') { event.stopPropagation(); this.close(key); } }},
 			make('p', {class: 'quiet'}, 'This browser does not let the page copy. The text is selected: Ctrl-C (or ⌘C) copies it.'), this.open.area, makeButton('Close', () => this.close(key)));

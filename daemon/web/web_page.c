@@ -29,7 +29,7 @@ const struct web_page web_runbook = {runbook_packed,  sizeof(runbook_packed),
 				     RUNBOOK_LEN,     RUNBOOK_POLICY,
 				     runbook_headers, runbook_packed_headers};
 
-/* They have the style sheet of the whole runbook, and therefore its policy. */
+/* The documents of causes have the style sheet of the whole runbook, and therefore its policy. */
 #define CAUSE_PAGE(name, length)                                                                   \
 	{#name,                                                                                    \
 	 {cause_##name##_packed, sizeof(cause_##name##_packed), length, RUNBOOK_POLICY,            \

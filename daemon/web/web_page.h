@@ -19,7 +19,8 @@ struct web_page {
 
 extern const struct web_page web_page, web_runbook;
 
-/* The runbook's section on a cause, as a document of its own; NULL: it has none of that name. */
+/* Returns the runbook's section on a cause, as a separate document; NULL: the runbook has none of
+ * that name. */
 const struct web_page *web_cause(const char *name);
 
 /* Returns the unpacked document, len bytes, on the heap. NULL: out of memory. */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* counters.c - builds the layout, then samples it.
  *
- * Happy path of a sample: files, netlink and ethtool fill the cells of the slots; the layout widens
- * them, counts resets and builds sums; the sample points to the result. An error makes only its own
- * readings absent and counts as an error of its source. If a source no longer matches what was
- * listed, the layout is rebuilt: for files before they are read, because that is detected without
- * reading; otherwise before the next sample. */
+ * Success of a sample: files, netlink and ethtool fill the cells of the slots; the layout widens
+ * them, counts resets and builds sums; the sample points to the result. A failed read makes only
+ * its own readings absent and counts as an error of its source. If the counters of a source have
+ * changed, the layout is rebuilt. A change of the files is detected without reading them, so the
+ * layout is rebuilt before they are read; for other sources, before the next sample. */
 #include "counters.h"
 
 #include <errno.h>
@@ -23,9 +23,9 @@ struct counters {
 	struct setup setup;
 	struct source_state sources[N_SOURCES]; /* errors and read_ms, since start */
 	uint64_t layout;
-	uint64_t digest;  /* of the hardware in the layout */
+	uint64_t digest;  /* digest of the hardware in the layout */
 	uint64_t slow_ms; /* time of the last read of the slow sources */
-	bool slow_asked;  /* slow sources were read in this layout */
+	bool slow_asked;  /* the slow sources were read since the layout was built */
 	bool stale;
 	struct sample sample;
 };
@@ -77,8 +77,8 @@ static int make_setup(struct counters *c, const struct host *host, struct setup 
 	return r;
 }
 
-/* Replaces the setup. Closes the old files before opening the new ones: there may not be enough
- * descriptors for both. */
+/* Builds a new setup and replaces the old one. Closes the old files before opening the new ones:
+ * there may not be enough descriptors for both. */
 static int counters_lay_out(struct counters *c, const struct host *host, bool files_changed)
 {
 	struct setup s;
@@ -121,7 +121,7 @@ static void fill_sample(struct counters *c, uint64_t now_ms)
 	memcpy(c->sample.sources, c->sources, sizeof(c->sources));
 }
 
-/* Digest of everything that a layout depends on. The state of a port is included only if
+/* Returns a digest of everything that a layout depends on. The state of a port is included only if
  * node_exporter's names are enabled. */
 static uint64_t counters_digest_of(const struct counters *c, const struct host *host,
 				   const struct plan *p)
@@ -143,7 +143,7 @@ static uint64_t counters_digest_of(const struct counters *c, const struct host *
 	return h;
 }
 
-/* Whether the current layout is valid for this host. Most changes of a host do not affect counters,
+/* True if the current layout is valid for this host. Most changes of a host do not affect counters,
  * and a rebuild reopens thousands of files. */
 static bool is_laid_out(struct counters *c, const struct host *host)
 {
@@ -165,7 +165,7 @@ int counters_layout(struct counters *c, const struct host *host)
 	int r = is_laid_out(c, host) ? 1 : counters_lay_out(c, host, false);
 
 	if (r < 0)
-		c->digest = 0; /* retry next time: the new hardware is not in the layout */
+		c->digest = 0; /* the next call retries: the new hardware is not in the layout */
 	if (r != 0)
 		return r < 0 ? r : 0;
 	/* The arrays of the last sample are freed: point to the new layout, without values until

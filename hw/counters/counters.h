@@ -18,7 +18,8 @@ struct counters_opts {
 	bool compat;	    /* also readings under node_exporter's node_infiniband_* names */
 };
 
-/* NULL only when out of memory. The struct hw must stay valid until counters_free(). */
+/* Creates a reader without a layout; NULL only when out of memory. The struct hw must stay valid
+ * until counters_free(). */
 struct counters *counters_new(const struct hw *, const struct counters_opts *);
 void counters_free(struct counters *);
 
@@ -36,7 +37,7 @@ const struct sample *counters_read(struct counters *, const struct host *, uint6
  * matches the layout, which the next sample rebuilds. */
 int counters_read_port(struct counters *, size_t port);
 
-/* Enables the named optional counters on all ports that have them, in addition to the enabled ones
+/* Enables the named optional counters on all ports that have them; other enabled ones stay enabled
  * (RDMA_NLDEV_CMD_STAT_SET replaces the whole set). Needs CAP_NET_ADMIN. names: n strings. Tries
  * all ports; returns 0 or the first failure. */
 int counters_enable_optional(const struct hw *, const struct host *, const char *const *names,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* counters_setup.c - discovers the counters of every port and builds the layout.
  *
- * Two steps, because netlink is queried for all ports at once: first all targets are added and
- * probed, then every source of each port is listed into slots. A source that a port does not have
- * adds nothing. */
+ * There are two steps, because netlink is queried for all ports at once. First, the netlink targets
+ * of all ports are added and probed. Then each counter of each port gets a slot. A source that a
+ * port does not have adds nothing. */
 #include "counters_setup.h"
 
 #include <stdlib.h>
@@ -11,6 +11,7 @@
 #include "array.h"
 #include "label.h"
 #include "nldev.h"
+#include "search.h"
 #include "sysfs.h"
 
 void setup_init(struct setup *s)
@@ -30,19 +31,40 @@ void setup_done(struct setup *s)
 
 /* --- reachable ports, in the order of the host ------------------------------------------------ */
 
-/* A device in another namespace has neither visible files nor netlink answers. A name that is not a
- * file name would lead to another path. */
-static bool is_within_reach(const struct rdma_dev *dev)
+/* True if the name can be a part of a path. */
+static bool is_file_name(const char *name)
 {
-	return dev->nsid == NSID_HOST && dev->name[0] && dev->name[0] != '.' &&
-	       !strchr(dev->name, '/');
+	return name[0] && name[0] != '.' && !strchr(name, '/');
+}
+
+/* True for a device in another namespace: its files are not visible, and the kernel answers netlink
+ * requests for it only there. */
+static bool is_inside(const struct plan_port *pp)
+{
+	return pp->netns[0] != '\0';
+}
+
+/* Returns the name of a device's namespace, "" for the host's; NULL: the device cannot be read in
+ * its namespace. */
+static const char *counters_setup_netns(const struct rdma_dev *dev, const struct host *host)
+{
+	const struct netns *found;
+
+	if (dev->nsid == NSID_HOST)
+		return "";
+	if (host_rdma_sampled(host, dev->name) != dev)
+		return NULL;
+	found = find_first(host->namespaces, host->n_namespaces, i,
+			   host->namespaces[i].nsid == dev->nsid);
+	return found && found->name[0] ? found->name : NULL;
 }
 
 static enum nic counters_setup_nic_of(const struct rdma_dev *dev, const struct host *host)
 {
 	const struct function *fn = dev->function[0] ? host_function(host, dev->function) : NULL;
 
-	/* A software device has no vendor: its function is that of its netdev. */
+	/* Use the vendor id only if the driver is unknown: a software device has the function of
+	 * its netdev. */
 	return dict_nic(dev->driver, fn && !dev->driver[0] ? fn->vendor : 0);
 }
 
@@ -61,13 +83,16 @@ static bool counters_setup_add_label(char *labels, size_t size, const char *name
 }
 
 static struct plan_port *counters_setup_add_port(struct plan *p, const struct rdma_dev *dev,
-						 uint32_t port, enum nic nic)
+						 uint32_t port, enum nic nic, const char *netns)
 {
 	struct plan_port *pp = array_push(p->ports, p->n);
 
 	if (!pp)
 		return NULL;
 	snprintf(pp->device, sizeof(pp->device), "%s", dev->name);
+	snprintf(pp->netns, sizeof(pp->netns), "%s", netns);
+	pp->has_index = is_inside(pp);
+	pp->index = dev->index;
 	pp->port = port;
 	pp->nic = nic;
 	for (size_t k = 0; k < N_POLL_KINDS; k++)
@@ -75,9 +100,10 @@ static struct plan_port *counters_setup_add_port(struct plan *p, const struct rd
 	return pp;
 }
 
-static int counters_setup_add_device(struct plan *p, const struct rdma_dev *dev, enum nic nic)
+static int counters_setup_add_device(struct plan *p, const struct rdma_dev *dev, enum nic nic,
+				     const char *netns)
 {
-	struct plan_port *pp = counters_setup_add_port(p, dev, 0, nic);
+	struct plan_port *pp = counters_setup_add_port(p, dev, 0, nic, netns);
 
 	if (!pp)
 		return -ENOMEM;
@@ -87,7 +113,7 @@ static int counters_setup_add_device(struct plan *p, const struct rdma_dev *dev,
 	for (unsigned i = 0; i < dev->n_ports; i++) {
 		const struct rdma_port *port = &dev->ports[i];
 
-		pp = port->num ? counters_setup_add_port(p, dev, port->num, nic) : NULL;
+		pp = port->num ? counters_setup_add_port(p, dev, port->num, nic, netns) : NULL;
 		if (!pp)
 			return port->num ? -ENOMEM : 0;
 		snprintf(pp->netdev, sizeof(pp->netdev), "%s", port->netdev);
@@ -111,10 +137,14 @@ int plan_make(struct plan *p, const struct host *host)
 	int r = 0;
 
 	*p = (struct plan){0};
-	for (size_t i = 0; i < host->n_rdma && r == 0; i++)
-		if (is_within_reach(&host->rdma[i]))
-			r = counters_setup_add_device(p, &host->rdma[i],
-						      counters_setup_nic_of(&host->rdma[i], host));
+	for (size_t i = 0; i < host->n_rdma && r == 0; i++) {
+		const struct rdma_dev *dev = &host->rdma[i];
+		const char *netns = counters_setup_netns(dev, host);
+
+		if (netns && is_file_name(dev->name))
+			r = counters_setup_add_device(p, dev, counters_setup_nic_of(dev, host),
+						      netns);
+	}
 	if (r < 0)
 		plan_done(p);
 	return r;
@@ -127,7 +157,7 @@ static void counters_setup_on_device(const char *name, uint32_t index, void *arg
 	struct plan *plan = arg;
 
 	for (size_t i = 0; i < plan->n; i++)
-		if (!strcmp(plan->ports[i].device, name)) {
+		if (!is_inside(&plan->ports[i]) && !strcmp(plan->ports[i].device, name)) {
 			plan->ports[i].has_index = true;
 			plan->ports[i].index = index;
 		}
@@ -143,6 +173,7 @@ static void add_target(struct setup *s, struct plan_port *pp, enum nlpoll_kind k
 	};
 
 	memcpy(id.ifname, pp->netdev, sizeof(id.ifname));
+	memcpy(id.netns, pp->netns, sizeof(id.netns));
 	pp->polls[kind] = nlpoll_add(&s->polls, kind, &id);
 	s->layout.failed |= pp->polls[kind] == NO_SLOT;
 }
@@ -158,9 +189,9 @@ static void add_targets(struct setup *s, struct plan_port *pp)
 	for (size_t k = 0; k < N_POLL_KINDS; k++)
 		pp->polls[k] = NO_SLOT;
 	if (pp->has_index && pp->port)
-		add_target(s, pp, POLL_STAT);
+		add_target(s, pp, is_inside(pp) ? POLL_STAT_INSIDE : POLL_STAT);
 	/* bnxt has its own resource counters per port. */
-	if (pp->has_index && !pp->port && pp->nic != NIC_BNXT)
+	if (pp->has_index && !pp->port && pp->nic != NIC_BNXT && !is_inside(pp))
 		add_target(s, pp, POLL_RESOURCES);
 	if (has_own_nic(pp)) {
 		add_target(s, pp, POLL_PAUSE);
@@ -175,7 +206,7 @@ static void add_targets(struct setup *s, struct plan_port *pp)
 static int targets_probe(struct setup *s, struct plan *plan)
 {
 	for (size_t i = 0; i < plan->n; i++)
-		plan->ports[i].has_index = false;
+		plan->ports[i].has_index = is_inside(&plan->ports[i]);
 	nlpoll_devices(&s->polls, counters_setup_on_device, plan);
 	for (size_t i = 0; i < plan->n; i++)
 		add_targets(s, &plan->ports[i]);
@@ -184,8 +215,8 @@ static int targets_probe(struct setup *s, struct plan *plan)
 
 /* --- optional counters ------------------------------------------------------------------------ */
 
-/* Buffer for one port's optional counters, including the enabled ones, as the kernel replaces the
- * whole set. */
+/* Maximum number of a port's optional counters. The enabled ones are included, because a request
+ * replaces the whole set. */
 
 #define OPTIONAL_MAX 64
 
@@ -225,20 +256,18 @@ static int counters_setup_optional_counters(struct nlsock *s, uint32_t dev, uint
 {
 	struct collect c = {ret, 0, size};
 	struct nl_msg *req = nldev_request(RDMA_NLDEV_CMD_STAT_GET_STATUS, 0, dev, port);
-	int r = nlsock_ask(s, req, counters_setup_on_answer, &c, NULL);
+	int r = nlsock_query(s, req, counters_setup_on_answer, &c, NULL);
 
 	return r < 0 ? r : (int)c.n;
 }
 
 static bool counters_setup_is_wanted(const char *name, const char *const *names, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(names[i], name))
-			return true;
-	return false;
+	return any_of(n, i, !strcmp(names[i], name));
 }
 
-/* Not an error: a port without optional counters, or a kernel that does not support them. */
+/* Enables the named counters of a port. It is no error if the port has no optional counters or the
+ * kernel does not support them. */
 static int enable_on_port(struct nlsock *s, uint32_t dev, uint32_t port, const char *const *names,
 			  size_t n_names, struct err *e)
 {
@@ -255,7 +284,7 @@ static int enable_on_port(struct nlsock *s, uint32_t dev, uint32_t port, const c
 		if (wanted || counters[i].enabled)
 			set[n_set++] = counters[i].index;
 	}
-	return change ? nlsock_ask(s, nldev_stat_set(dev, port, set, n_set), NULL, NULL, e) : 0;
+	return change ? nlsock_query(s, nldev_stat_set(dev, port, set, n_set), NULL, NULL, e) : 0;
 }
 
 struct indices {
@@ -344,7 +373,8 @@ struct listing_ctx {
 static struct listing listing(const struct listing_ctx *x, const struct plan_port *pp,
 			      enum dict_place place, enum source source)
 {
-	return (struct listing){&x->setup->layout, place, pp->nic, source, x->opts->compat};
+	return (struct listing){&x->setup->layout, place, pp->nic, source,
+				x->opts->compat && !is_inside(pp)};
 }
 
 /* Counts a list that exists but cannot be read; a missing list is normal. */
@@ -361,6 +391,8 @@ static void list_files(const struct listing_ctx *x, const struct plan_port *pp,
 	struct listing l = listing(x, pp, place, SOURCE_SYSFS);
 	char path[128];
 
+	if (is_inside(pp))
+		return;
 	if (pp->port)
 		snprintf(path, sizeof(path), "class/infiniband/%s/ports/%u/%s", pp->device,
 			 pp->port, dir);
@@ -391,7 +423,7 @@ static void list_optional(const struct listing_ctx *x, const struct plan_port *p
 	struct meaning m[DICT_MEANINGS];
 	int n;
 
-	if (!pp->has_index)
+	if (!pp->has_index || is_inside(pp))
 		return;
 	n = counters_setup_optional_counters(&x->setup->polls.rdma, pp->index, pp->port, counters,
 					     OPTIONAL_MAX);
@@ -417,7 +449,7 @@ static void list_compat(const struct listing_ctx *x, const struct plan_port *pp)
 {
 	struct layout *l = &x->setup->layout;
 
-	if (!x->opts->compat)
+	if (!x->opts->compat || is_inside(pp))
 		return;
 	if (!pp->port)
 		layout_constant(l, SOURCE_SYSFS, dict_compat_gauge(COMPAT_INFO), pp->info, 1);
@@ -444,7 +476,8 @@ static void list_port(const struct listing_ctx *x, const struct plan_port *pp)
 {
 	struct listing nic = listing(x, pp, DICT_ETHTOOL, SOURCE_ETHTOOL);
 
-	if (!list_target(x, pp, POLL_STAT, DICT_HW))
+	if (!list_target(x, pp, POLL_STAT, DICT_HW) &&
+	    !list_target(x, pp, POLL_STAT_INSIDE, DICT_HW))
 		list_files(x, pp, DICT_HW, "hw_counters");
 	if (x->opts->port_counters)
 		list_files(x, pp, DICT_PORT, "counters");
@@ -465,7 +498,10 @@ int setup_make(struct setup *s, const struct hw *hw, const struct counters_opts 
 	       struct plan *plan)
 {
 	struct listing_ctx x = {s, hw, opts};
-	int r = hw->live ? targets_probe(s, plan) : 0;
+	int r;
+
+	s->polls.hw = hw;
+	r = hw->live ? targets_probe(s, plan) : 0;
 
 	for (size_t i = 0; i < plan->n && r == 0; i++) {
 		const struct plan_port *pp = &plan->ports[i];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* counters_setup.h - which counters are read from which source into which readings: built once per
- * change of the hardware. Private to counters.c. */
+/* counters_setup.h - plans which counters are read from which source, and into which readings.
+ * Built again when the hardware changes. Private to counters.c. */
 #pragma once
 
 #include "counters.h"
@@ -8,9 +8,10 @@
 #include "nlpoll.h"
 #include "statfiles.h"
 
-/* One port, or, with port 0, one whole device, from the host's inventory. */
+/* One port from the host's inventory. With port 0: one whole device. */
 struct plan_port {
 	char device[RDMA_NAME_SIZE];
+	char netns[NETNS_NAME_SIZE]; /* the device's namespace; "" = the host's */
 	uint32_t port;
 	enum nic nic;
 	bool has_index; /* index is the nldev device index */
@@ -22,7 +23,7 @@ struct plan_port {
 	uint64_t rate_bps;
 	/* Port 0: labels of node_infiniband_info, with room for escaping every byte. */
 	char info[2 * (2 * RDMA_TEXT_SIZE + RDMA_FW_SIZE) + 64];
-	/* Index of the port's target per poll kind in struct nlpoll, NO_SLOT = none. */
+	/* By poll kind: index of the port's target in struct nlpoll, NO_SLOT = none. */
 	uint32_t polls[N_POLL_KINDS];
 };
 
@@ -31,7 +32,7 @@ struct plan {
 	size_t n;
 };
 
-/* -ENOMEM leaves an empty plan. */
+/* Lists the ports and devices to read; -ENOMEM leaves an empty plan. */
 int plan_make(struct plan *, const struct host *);
 void plan_done(struct plan *);
 

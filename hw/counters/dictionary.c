@@ -174,7 +174,8 @@ bool dict_is_software(enum nic nic)
 	return nic == NIC_RXE || nic == NIC_SIW;
 }
 
-/* Drivers and sources that are not listed are unknown: their documents do not tell.
+/* Whether the byte counters of a PF contain those of its VFs, by driver and source. Drivers and
+ * sources that are not listed are unknown, because their documents do not describe it.
  *
  * mlx5: ethtool's rx_vport_rdma_* and counters/port_rcv_data are queries of one vport, the PF's own
  * (en_stats.c, ib_device counters in mad.c). Soft-RoCE counts in each RDMA device, and BPF programs
@@ -263,7 +264,7 @@ static size_t match_table(const struct row_table *t, const char *name, struct me
 	return n;
 }
 
-/* Matches a table that comes after `precede` others: its aliases rank below all of theirs. */
+/* Matches a table that is searched after `precede` other tables: its aliases rank below theirs. */
 static size_t match_after(const struct row_table *t, unsigned precede, const char *name,
 			  struct meaning *ret)
 {
@@ -274,8 +275,8 @@ static size_t match_after(const struct row_table *t, unsigned precede, const cha
 	return n;
 }
 
-/* Matches the vendor's own table; for an unknown vendor all tables, and the first with a match
- * counts. */
+/* Matches the vendor's own table. For an unknown vendor, searches all tables and uses the first
+ * match. */
 static size_t match_vendor(const struct row_table *tables, enum nic nic, const char *name,
 			   struct meaning *ret)
 {
@@ -288,8 +289,9 @@ static size_t match_vendor(const struct row_table *tables, enum nic nic, const c
 	return n;
 }
 
-/* Out-of-tree vendor drivers often use mlx5's names, but not its 32-bit width. Some also have the
- * same counter under their own name, which takes precedence. */
+/* Matches mlx5's names for another vendor: out-of-tree drivers often use them, but not mlx5's
+ * 32-bit width. If a driver has the same counter under its own name, too, that one takes
+ * precedence. */
 static size_t match_borrowed(enum nic nic, const char *name, struct meaning *ret)
 {
 	size_t n = 0;
@@ -317,8 +319,8 @@ static size_t pass_through(enum family_id family, const char *label, const char 
 	return 1;
 }
 
-/* Files in hw_counters/ that are not counters: the lifetime of cached readings in ms, a raw
- * register. */
+/* True for files in hw_counters/ that are not counters: the lifetime of cached readings in ms, and
+ * a raw register. */
 static bool not_a_counter(const char *name)
 {
 	return !strcmp(name, "lifespan") || !strcmp(name, "db_fifo_register");
@@ -344,7 +346,7 @@ static size_t lookup_hw_device(enum nic nic, const char *name, struct meaning *r
 	return n ? n : pass_through(F_HW_COUNTER, "name", name, ret);
 }
 
-/* The counter is always exported under the kernel's name, too. */
+/* Looks up a file of counters/. Every counter is also exported under the kernel's name. */
 static size_t lookup_port(const char *name, struct meaning *ret)
 {
 	size_t n = match_table(&dict_common_rows[DICT_PORT], name, ret);

@@ -23,24 +23,26 @@ enum nic {
 	N_NICS
 };
 
-/* From the RDMA or PCI driver's name ("mlx5", "mlx5_core", "ice"), else from the PCI vendor id
- * (0 = unknown). */
+/* Returns the family by the name of the RDMA or PCI driver ("mlx5", "mlx5_core", "ice"), else by
+ * the PCI vendor id (0 = unknown). */
 enum nic dict_nic(const char *driver, uint16_t pci_vendor);
-/* Implemented in software by the kernel: no ethtool statistics, PFC or firmware of its own. */
+/* True for RDMA devices implemented in software by the kernel, which have no ethtool statistics,
+ * PFC or firmware of their own. */
 bool dict_is_software(enum nic);
 
 /* Whether roce_bytes_total of a physical function contains the bytes of its VFs, so that the sum of
  * both counts them twice. */
 enum dict_vf_bytes {
-	VF_BYTES_UNKNOWN, /* not documented for this driver: do not add them */
+	VF_BYTES_UNKNOWN, /* not documented for this driver: do not add both */
 	VF_BYTES_SEPARATE,
 	VF_BYTES_CONTAINED
 };
 
-/* bytes_source: as in struct sampled_port, or "bpf". */
+/* Returns the value for a driver and the source of its bytes: as in struct sampled_port, or "bpf".
+ */
 enum dict_vf_bytes dict_vf_bytes(enum nic, const char *bytes_source);
 
-/* Where a name was found; each place has its own set of names. */
+/* The place where a name was found; each place has its own set of names. */
 enum dict_place {
 	DICT_HW,	/* ports/N/hw_counters/ and STAT_GET */
 	DICT_HW_DEVICE, /* <dev>/hw_counters/ */
@@ -64,11 +66,12 @@ struct meaning {
 	const struct family *family;
 	char labels[DICT_LABELS_MAX]; /* format as in struct reading */
 	enum unit unit;
-	/* A port can have several vendor counters for one family. rank belongs to the place of
-	 * measurement: only counters of the lowest rank are used for the family. Among them, alias
-	 * belongs to the name: for each set of labels only counters of the lowest alias are used, a
-	 * driver's own name before a borrowed one, so that one number under two names counts once.
-	 * The remaining counters with the same labels are added. */
+	/* A port can have several vendor counters for one family. `rank` is the precedence of the
+	 * place of measurement: only counters of the lowest rank are used for the family. `alias`
+	 * is the precedence of the name: among those counters, for each set of labels only those of
+	 * the lowest alias are used, so that one number under two names counts once (a driver's own
+	 * name precedes a borrowed one). The values of the remaining counters with the same labels
+	 * are added. */
 	unsigned rank, alias;
 	bool wraps32;	/* a 32-bit counter in hardware */
 	bool monotonic; /* known to be a counter: a lower value means a reset */
@@ -77,8 +80,8 @@ struct meaning {
 /* Writes the meanings of `name` and returns their number, 0 if it is unknown. Names that are too
  * long or have other characters than printable ASCII are unknown. */
 size_t dict_lookup(enum dict_place, enum nic, const char *name, struct meaning ret[DICT_MEANINGS]);
-/* The same for the names of node_exporter's InfiniBand collector for hw_counters (DICT_HW),
- * counters (DICT_PORT) and counters_ext (DICT_PORT_EXT). At most one meaning. */
+/* Like dict_lookup(), but returns node_exporter's name for a counter in hw_counters (DICT_HW),
+ * counters (DICT_PORT) or counters_ext (DICT_PORT_EXT). At most one meaning. */
 size_t dict_lookup_compat(enum dict_place, const char *name, struct meaning *ret);
 
 /* node_exporter's series that are not from counters. */
@@ -92,12 +95,14 @@ enum dict_compat_gauge {
 };
 const struct family *dict_compat_gauge(enum dict_compat_gauge);
 
-/* roce_bytes_total: the only family whose source is exported (sampled_port.bytes_source). */
+/* Returns roce_bytes_total, the only family whose source is exported (sampled_port.bytes_source).
+ */
 const struct family *dict_bytes_family(void);
 
-/* All families that readings can have, in the order of the metrics page; NULL past the end. */
+/* Returns the families that readings can have, in the order of the metrics page; NULL past the end.
+ */
 const struct family *dict_family(size_t index);
-/* The index of a family returned by this module. */
+/* Returns the index of a family that this module has returned. */
 size_t dict_family_index(const struct family *);
 
 /* A row of the tables, for documentation and tests; '#' in the vendor's name stands for a number.

@@ -96,7 +96,8 @@ static const struct row bnxt[] = {
 	ROW("rx_buffer_passed_threshold", BUFFER_THRESHOLD, ""),
 };
 
-/* xoff and xon frames, of the link or of a priority, are counted separately here and added. */
+/* The driver counts xoff and xon frames, of the link or of a priority, separately; they are added.
+ */
 static const struct row ice[] = {
 	ROW("rx_priority_#_xoff.nic", PFC_FRAMES, RX_PRIO),
 	ROW("rx_priority_#_xon.nic", PFC_FRAMES, RX_PRIO),
@@ -111,7 +112,7 @@ static const struct row ice[] = {
 	ROW("rx_crc_errors.nic", PHY_CRC, ""),
 };
 
-/* Without *_xoff_time: the driver calls them active cycles, and the unit is undocumented. */
+/* *_xoff_time are left out: the driver calls them active cycles, and their unit is undocumented. */
 static const struct row hns3[] = {
 	ROW("mac_rx_pfc_pri#_pkt_num", PFC_FRAMES, RX_PRIO),
 	ROW("mac_tx_pfc_pri#_pkt_num", PFC_FRAMES, TX_PRIO),
@@ -120,8 +121,8 @@ static const struct row hns3[] = {
 	ROW("mac_rx_fcs_err_pkt_num", PHY_CRC, ""),
 };
 
-/* PFC frames are counted for all priorities together, pause time per priority. Without
- * hw_*_dropped, which belong to a function's Ethernet queues, not to the port. */
+/* PFC frames are counted for all priorities together, pause time per priority. hw_*_dropped are
+ * left out: they belong to a function's Ethernet queues, not to the port. */
 static const struct row ionic[] = {
 	ROW("frames_rx_pripause", PFC_FRAMES, RX),
 	ROW("frames_tx_pripause", PFC_FRAMES, TX),

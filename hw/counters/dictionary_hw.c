@@ -15,7 +15,8 @@
 	{                                                                                          \
 		name, F_##family, labels, UNIT_ONE, 0, 0, true                                     \
 	}
-/* A q-counter of a port, and the same of a switchdev representor, which replaces the port's. */
+/* A q-counter of a port, and the same counter of a switchdev representor, which replaces that of
+ * the port. */
 #define QCNT(name, family, labels)                                                                 \
 	WRAPS(name, family, labels),                                                               \
 	{                                                                                          \
@@ -258,7 +259,8 @@ static const struct row rxe[] = {
 	ROW("link_downed", PHY_LINK_DOWN, ""),
 };
 
-/* SRD, not RoCE: bytes, packets and drops have the same meaning, there is no congestion control. */
+/* EFA uses SRD, not RoCE: bytes, packets and drops have the same meaning, but it has no counters of
+ * congestion control. */
 static const struct row efa[] = {
 	ROW("rx_bytes", BYTES, RX),
 	ROW("tx_bytes", BYTES, TX),
@@ -302,8 +304,8 @@ const struct row_table dict_hw_rows[N_NICS] = {
 	[NIC_RXE] = ROWS(rxe),	 [NIC_EFA] = ROWS(efa),	    [NIC_ERDMA] = ROWS(erdma),
 };
 
-/* mlx5 has device counters in switchdev mode only: those of the physical function, as its ports are
- * representors then. */
+/* mlx5 has device counters only in switchdev mode: they are those of the physical function, whose
+ * ports are representors then. */
 const struct row_table dict_hw_device_rows[N_NICS] = {
 	[NIC_MLX5] = ROWS(mlx5),
 	[NIC_MANA] = ROWS(mana_device),

@@ -8,129 +8,129 @@
 #include "dictionary.h"
 
 /* X(id, name, type, help), in the order of the metrics page. */
-#define ROCE_FAMILIES(X)                                                                           \
-	X(ECN_CE, "roce_ecn_ce_received_packets_total", COUNTER,                                   \
-	  "RoCE packets received with the congestion-experienced mark (notification point).")      \
-	X(CNP_SENT, "roce_cnp_sent_packets_total", COUNTER,                                        \
-	  "Congestion notification packets sent by this port.")                                    \
-	X(CNP_RECEIVED, "roce_cnp_received_packets_total", COUNTER,                                \
-	  "Congestion notification packets received by this port.")                                \
-	X(CNP_HANDLED, "roce_cnp_handled_packets_total", COUNTER,                                  \
-	  "Congestion notification packets that lowered a sender's rate (reaction point).")        \
-	X(CNP_IGNORED, "roce_cnp_ignored_packets_total", COUNTER,                                  \
-	  "Congestion notification packets ignored; rising means the reaction point is off.")      \
-	X(CC_OPTIONAL, "roce_optional_congestion_packets_total", COUNTER,                          \
-	  "Congestion packets counted by the NIC's optional counters, to check the others.")       \
-	X(RATE_LIMITED_QPS, "roce_rate_limited_qps", GAUGE,                                        \
-	  "Queue pairs whose rate is currently lowered by congestion control.")                    \
-	X(RATE_INCREASES, "roce_rate_increase_events_total", COUNTER,                              \
-	  "Times congestion control raised a rate again.")                                         \
-	X(CURRENT_RATE, "roce_current_rate", GAUGE,                                                \
-	  "Rate that congestion control allows, in the firmware's own unit.")                      \
-	X(OUT_OF_SEQUENCE, "roce_out_of_sequence_packets_total", COUNTER,                          \
-	  "Packets the responder received out of sequence: loss or reordering.")                   \
-	X(SEQUENCE_NAK, "roce_sequence_nak_received_total", COUNTER,                               \
-	  "NAKs for a sequence error received by the requester: the peer missed a packet.")        \
-	X(IMPLIED_NAK, "roce_implied_nak_total", COUNTER,                                          \
-	  "Read or atomic responses found missing by the requester.")                              \
-	X(ACK_TIMEOUTS, "roce_ack_timeouts_total", COUNTER,                                        \
-	  "Acknowledgement timers that fired with retries left; on soft-RoCE (rxe) retries after " \
-	  "NAKs too, its timeouts alone are in roce_soft_events_total.")                           \
-	X(RETRIES_EXCEEDED, "roce_transport_retries_exceeded_total", COUNTER,                      \
-	  "Queue pairs that failed because the transport retries ran out.")                        \
-	X(RNR_RECEIVED, "roce_rnr_nak_received_total", COUNTER,                                    \
-	  "Receiver-not-ready NAKs received: the peer had no receive work request posted.")        \
-	X(RNR_SENT, "roce_rnr_nak_sent_total", COUNTER,                                            \
-	  "Receiver-not-ready NAKs sent: no receive work request was posted here.")                \
-	X(RNR_EXCEEDED, "roce_rnr_retries_exceeded_total", COUNTER,                                \
-	  "Queue pairs that failed because the receiver-not-ready retries ran out.")               \
-	X(WQE_MISSING, "roce_receive_wqe_missing_total", COUNTER,                                  \
-	  "Packets that found no posted receive work request.")                                    \
-	X(DUPLICATES, "roce_duplicate_requests_total", COUNTER,                                    \
-	  "Requests received again: the peer retransmitted.")                                      \
-	X(ADAPTIVE_RETRANS, "roce_adaptive_retransmissions_total", COUNTER,                        \
-	  "Retransmissions by the firmware's adaptive retry, which is faster.")                    \
-	X(ADAPTIVE_TIMEOUTS, "roce_adaptive_retransmission_timeouts_total", COUNTER,               \
-	  "Timeouts of the firmware's adaptive retry, which is faster.")                           \
-	X(SLOW_RESTARTS, "roce_slow_restarts_total", COUNTER,                                      \
-	  "Slow restarts of idle queue pairs.")                                                    \
-	X(SLOW_RESTART_CNPS, "roce_slow_restart_cnp_packets_total", COUNTER,                       \
-	  "Congestion notification packets sent because of slow restarts.")                        \
-	X(SLOW_RESTART_TRANSITIONS, "roce_slow_restart_transitions_total", COUNTER,                \
-	  "Changes of queue pairs to the state of slow restart.")                                  \
-	X(ICRC_ERRORS, "roce_icrc_errors_total", COUNTER,                                          \
-	  "RoCE packets with a wrong invariant CRC but a correct frame checksum.")                 \
-	X(CQE_ERRORS, "roce_cqe_errors_total", COUNTER, "Completions with an error status.")       \
-	X(CQE_FLUSH_ERRORS, "roce_cqe_flush_errors_total", COUNTER,                                \
-	  "Completions flushed because their queue pair was in error.")                            \
-	X(REMOTE_ACCESS, "roce_remote_access_errors_total", COUNTER,                               \
-	  "Remote access errors; check the requester's side first.")                               \
-	X(REMOTE_INVALID, "roce_remote_invalid_requests_total", COUNTER,                           \
-	  "Requests that the remote side rejected as invalid.")                                    \
-	X(LOCAL_LENGTH, "roce_local_length_errors_total", COUNTER,                                 \
-	  "Messages longer than the receive work request posted for them.")                        \
-	X(REQUESTS_RECEIVED, "roce_requests_received_total", COUNTER,                              \
-	  "Requests received, by operation.")                                                      \
-	X(REQUESTS_SENT, "roce_requests_sent_total", COUNTER, "Requests sent, by operation.")      \
-	X(BYTES, "roce_bytes_total", COUNTER,                                                      \
-	  "RDMA bytes; bytes_source of roce_port_info is their source.")                           \
-	X(PACKETS, "roce_packets_total", COUNTER, "RDMA packets.")                                 \
-	X(RESOURCES, "roce_resource_active", GAUGE, "RDMA objects in use, by kind.")               \
-	X(WATERMARKS, "roce_resource_watermark", GAUGE,                                            \
-	  "Maximum number of RDMA objects in use at the same time, by kind.")                      \
-	X(DOORBELL_PACING, "roce_doorbell_pacing_total", COUNTER,                                  \
-	  "Doorbell pacing events: the doorbell queue is under pressure.")                         \
-	X(PFC_FRAMES, "roce_pfc_pause_frames_total", COUNTER,                                      \
-	  "PFC frames; received: the network cannot absorb our traffic, sent: we cannot absorb "   \
-	  "the network's.")                                                                        \
-	X(PFC_SECONDS, "roce_pfc_pause_seconds_total", COUNTER,                                    \
-	  "Time the priority was paused; its rate is the paused fraction.")                        \
-	X(PFC_TRANSITIONS, "roce_pfc_pause_transitions_total", COUNTER,                            \
-	  "Changes of the priority from paused to running.")                                       \
-	X(PFC_ENABLED, "roce_pfc_enabled", GAUGE, "1 if PFC is enabled for the priority.")         \
-	X(PAUSE_FRAMES, "roce_pause_frames_total", COUNTER,                                        \
-	  "IEEE 802.3x pause frames, all priorities at once.")                                     \
-	X(PAUSE_SECONDS, "roce_pause_seconds_total", COUNTER,                                      \
-	  "Time the whole link was paused by IEEE 802.3x.")                                        \
-	X(PAUSE_TRANSITIONS, "roce_pause_transitions_total", COUNTER,                              \
-	  "Changes of the whole link from paused to running.")                                     \
-	X(PAUSE_STORMS, "roce_pause_storms_total", COUNTER,                                        \
-	  "Pause storms; severity error: the NIC gave up pausing, drops are possible.")            \
-	X(PRIORITY_BYTES, "roce_priority_bytes_total", COUNTER,                                    \
-	  "Bytes of all traffic on the priority.")                                                 \
-	X(PRIORITY_PACKETS, "roce_priority_packets_total", COUNTER,                                \
-	  "Packets of all traffic on the priority.")                                               \
-	X(PRIORITY_DISCARDS, "roce_priority_discards_total", COUNTER,                              \
-	  "Packets of the priority dropped on arrival.")                                           \
-	X(HOST_ECN, "roce_host_ecn_marked_packets_total", COUNTER,                                 \
-	  "Packets marked by our own NIC because the host is too slow.")                           \
-	X(PORT_DISCARDS, "roce_port_discards_total", COUNTER,                                      \
-	  "Packets dropped by the port; received: the NIC cannot absorb, sent: link or pause.")    \
-	X(PCIE_STALLED, "roce_pcie_stalled_ratio", GAUGE,                                          \
-	  "Share of the last second in which the NIC waited for PCIe credits.")                    \
-	X(PCIE_STALLED_SECONDS, "roce_pcie_stalled_seconds_total", COUNTER,                        \
-	  "Seconds in which the NIC waited for PCIe credits more than 30 percent of the time.")    \
-	X(PCIE_OVERFLOW, "roce_pcie_overflow_packets_total", COUNTER,                              \
-	  "Packets dropped because the NIC's PCIe buffer was full.")                               \
-	X(PCIE_SIGNAL, "roce_pcie_signal_errors_total", COUNTER, "PCIe signal integrity errors.")  \
-	X(PHY_CORRECTED, "roce_phy_corrected_bit_errors_total", COUNTER,                           \
-	  "Bits corrected by forward error correction.")                                           \
-	X(PHY_FEC_BLOCKS, "roce_phy_fec_blocks_total", COUNTER,                                    \
-	  "Blocks that forward error correction corrected or could not correct.")                  \
-	X(PHY_SYMBOLS, "roce_phy_symbol_errors_total", COUNTER,                                    \
-	  "Symbol errors not corrected by forward error correction.")                              \
-	X(PHY_CRC, "roce_phy_crc_errors_total", COUNTER, "Frames received with a wrong checksum.") \
-	X(PHY_LINK_DOWN, "roce_phy_link_down_total", COUNTER, "Times the link went down.")         \
-	X(PHY_BITS, "roce_phy_received_bytes_total", COUNTER,                                      \
-	  "All bytes received by the physical layer: the base for error ratios.")                  \
-	X(PHY_LANE, "roce_phy_lane_errors_total", COUNTER, "Errors by physical lane.")             \
-	X(BUFFER_THRESHOLD, "roce_buffer_threshold_passed_total", COUNTER,                         \
-	  "Times the port's buffer was nearly full.")                                              \
-	X(OPTIONAL_ENABLED, "roce_optional_counters_enabled", GAUGE,                               \
-	  "1 if the NIC's optional counter is enabled.")                                           \
-	X(HW_COUNTER, "roce_hw_counters_total", COUNTER,                                           \
-	  "Hardware counters without a common name, under the driver's own name.")                 \
-	X(PORT_COUNTER, "roce_port_counters_total", COUNTER,                                       \
+#define ROCE_FAMILIES(X)                                                                                                         \
+	X(ECN_CE, "roce_ecn_ce_received_packets_total", COUNTER,                                                                 \
+	  "RoCE packets received with the congestion-experienced mark (notification point).")                                    \
+	X(CNP_SENT, "roce_cnp_sent_packets_total", COUNTER,                                                                      \
+	  "Congestion notification packets sent by this port.")                                                                  \
+	X(CNP_RECEIVED, "roce_cnp_received_packets_total", COUNTER,                                                              \
+	  "Congestion notification packets received by this port.")                                                              \
+	X(CNP_HANDLED, "roce_cnp_handled_packets_total", COUNTER,                                                                \
+	  "Congestion notification packets that lowered a sender's rate (reaction point).")                                      \
+	X(CNP_IGNORED, "roce_cnp_ignored_packets_total", COUNTER,                                                                \
+	  "Congestion notification packets ignored; if it rises, the reaction point is off.")                                    \
+	X(CC_OPTIONAL, "roce_optional_congestion_packets_total", COUNTER,                                                        \
+	  "Congestion packets counted by the NIC's optional counters, to check the others.")                                     \
+	X(RATE_LIMITED_QPS, "roce_rate_limited_qps", GAUGE,                                                                      \
+	  "Queue pairs whose rate is currently lowered by congestion control.")                                                  \
+	X(RATE_INCREASES, "roce_rate_increase_events_total", COUNTER,                                                            \
+	  "Times congestion control raised a rate again.")                                                                       \
+	X(CURRENT_RATE, "roce_current_rate", GAUGE,                                                                              \
+	  "Rate that congestion control allows, in the firmware's own unit.")                                                    \
+	X(OUT_OF_SEQUENCE, "roce_out_of_sequence_packets_total", COUNTER,                                                        \
+	  "Packets the responder received out of sequence: loss or reordering.")                                                 \
+	X(SEQUENCE_NAK, "roce_sequence_nak_received_total", COUNTER,                                                             \
+	  "NAKs for a sequence error received by the requester: the peer missed a packet.")                                      \
+	X(IMPLIED_NAK, "roce_implied_nak_total", COUNTER,                                                                        \
+	  "Read or atomic responses found missing by the requester.")                                                            \
+	X(ACK_TIMEOUTS, "roce_ack_timeouts_total", COUNTER,                                                                      \
+	  "Acknowledgement timers that fired with retries left. On soft-RoCE (rxe) it also counts "                              \
+	  "retries after NAKs; roce_soft_events_total has only the timeouts.")                                                   \
+	X(RETRIES_EXCEEDED, "roce_transport_retries_exceeded_total", COUNTER,                                                    \
+	  "Queue pairs that failed because the transport retries ran out.")                                                      \
+	X(RNR_RECEIVED, "roce_rnr_nak_received_total", COUNTER,                                                                  \
+	  "Receiver-not-ready NAKs received: the peer had no receive work request posted.")                                      \
+	X(RNR_SENT, "roce_rnr_nak_sent_total", COUNTER,                                                                          \
+	  "Receiver-not-ready NAKs sent: no receive work request was posted here.")                                              \
+	X(RNR_EXCEEDED, "roce_rnr_retries_exceeded_total", COUNTER,                                                              \
+	  "Queue pairs that failed because the receiver-not-ready retries ran out.")                                             \
+	X(WQE_MISSING, "roce_receive_wqe_missing_total", COUNTER,                                                                \
+	  "Packets that found no posted receive work request.")                                                                  \
+	X(DUPLICATES, "roce_duplicate_requests_total", COUNTER,                                                                  \
+	  "Requests received again: the peer retransmitted.")                                                                    \
+	X(ADAPTIVE_RETRANS, "roce_adaptive_retransmissions_total", COUNTER,                                                      \
+	  "Retransmissions by the firmware's adaptive retry, faster than the normal timeout.")                                   \
+	X(ADAPTIVE_TIMEOUTS, "roce_adaptive_retransmission_timeouts_total", COUNTER,                                             \
+	  "Timeouts of the firmware's adaptive retry, faster than the normal timeout.")                                          \
+	X(SLOW_RESTARTS, "roce_slow_restarts_total", COUNTER,                                                                    \
+	  "Slow restarts of idle queue pairs.")                                                                                  \
+	X(SLOW_RESTART_CNPS, "roce_slow_restart_cnp_packets_total", COUNTER,                                                     \
+	  "Congestion notification packets sent because of slow restarts.")                                                      \
+	X(SLOW_RESTART_TRANSITIONS, "roce_slow_restart_transitions_total", COUNTER,                                              \
+	  "Changes of queue pairs to the state of slow restart.")                                                                \
+	X(ICRC_ERRORS, "roce_icrc_errors_total", COUNTER,                                                                        \
+	  "RoCE packets with a wrong invariant CRC but a correct frame checksum.")                                               \
+	X(CQE_ERRORS, "roce_cqe_errors_total", COUNTER, "Completions with an error status.")                                     \
+	X(CQE_FLUSH_ERRORS, "roce_cqe_flush_errors_total", COUNTER,                                                              \
+	  "Completions flushed because their queue pair was in error.")                                                          \
+	X(REMOTE_ACCESS, "roce_remote_access_errors_total", COUNTER,                                                             \
+	  "Remote access errors; check the requester's side first.")                                                             \
+	X(REMOTE_INVALID, "roce_remote_invalid_requests_total", COUNTER,                                                         \
+	  "Requests that the remote side rejected as invalid.")                                                                  \
+	X(LOCAL_LENGTH, "roce_local_length_errors_total", COUNTER,                                                               \
+	  "Messages longer than the receive work request posted for them.")                                                      \
+	X(REQUESTS_RECEIVED, "roce_requests_received_total", COUNTER,                                                            \
+	  "Requests received, by operation.")                                                                                    \
+	X(REQUESTS_SENT, "roce_requests_sent_total", COUNTER, "Requests sent, by operation.")                                    \
+	X(BYTES, "roce_bytes_total", COUNTER,                                                                                    \
+	  "RDMA bytes; bytes_source of roce_port_info is their source.")                                                         \
+	X(PACKETS, "roce_packets_total", COUNTER, "RDMA packets.")                                                               \
+	X(RESOURCES, "roce_resource_active", GAUGE, "RDMA objects in use, by kind.")                                             \
+	X(WATERMARKS, "roce_resource_watermark", GAUGE,                                                                          \
+	  "Maximum number of RDMA objects in use at the same time, by kind.")                                                    \
+	X(DOORBELL_PACING, "roce_doorbell_pacing_total", COUNTER,                                                                \
+	  "Doorbell pacing events: the doorbell queue is under pressure.")                                                       \
+	X(PFC_FRAMES, "roce_pfc_pause_frames_total", COUNTER,                                                                    \
+	  "PFC frames; received: the network cannot absorb our traffic, sent: we cannot absorb "                                 \
+	  "the network's.")                                                                                                      \
+	X(PFC_SECONDS, "roce_pfc_pause_seconds_total", COUNTER,                                                                  \
+	  "Time the priority was paused; its rate is the paused fraction.")                                                      \
+	X(PFC_TRANSITIONS, "roce_pfc_pause_transitions_total", COUNTER,                                                          \
+	  "Changes of the priority from paused to running.")                                                                     \
+	X(PFC_ENABLED, "roce_pfc_enabled", GAUGE, "1 if PFC is enabled for the priority.")                                       \
+	X(PAUSE_FRAMES, "roce_pause_frames_total", COUNTER,                                                                      \
+	  "IEEE 802.3x pause frames, all priorities at once.")                                                                   \
+	X(PAUSE_SECONDS, "roce_pause_seconds_total", COUNTER,                                                                    \
+	  "Time the whole link was paused by IEEE 802.3x.")                                                                      \
+	X(PAUSE_TRANSITIONS, "roce_pause_transitions_total", COUNTER,                                                            \
+	  "Changes of the whole link from paused to running.")                                                                   \
+	X(PAUSE_STORMS, "roce_pause_storms_total", COUNTER,                                                                      \
+	  "Pause storms; severity error: the NIC gave up pausing, drops are possible.")                                          \
+	X(PRIORITY_BYTES, "roce_priority_bytes_total", COUNTER,                                                                  \
+	  "Bytes of all traffic on the priority.")                                                                               \
+	X(PRIORITY_PACKETS, "roce_priority_packets_total", COUNTER,                                                              \
+	  "Packets of all traffic on the priority.")                                                                             \
+	X(PRIORITY_DISCARDS, "roce_priority_discards_total", COUNTER,                                                            \
+	  "Packets of the priority dropped on arrival.")                                                                         \
+	X(HOST_ECN, "roce_host_ecn_marked_packets_total", COUNTER,                                                               \
+	  "Packets marked by our own NIC because the host is too slow.")                                                         \
+	X(PORT_DISCARDS, "roce_port_discards_total", COUNTER,                                                                    \
+	  "Packets dropped by the port; received: the NIC has no room for them; sent: the link is down, or the peer pauses it.") \
+	X(PCIE_STALLED, "roce_pcie_stalled_ratio", GAUGE,                                                                        \
+	  "Share of the last second in which the NIC waited for PCIe credits.")                                                  \
+	X(PCIE_STALLED_SECONDS, "roce_pcie_stalled_seconds_total", COUNTER,                                                      \
+	  "Seconds in which the NIC waited for PCIe credits more than 30 percent of the time.")                                  \
+	X(PCIE_OVERFLOW, "roce_pcie_overflow_packets_total", COUNTER,                                                            \
+	  "Packets dropped because the NIC's PCIe buffer was full.")                                                             \
+	X(PCIE_SIGNAL, "roce_pcie_signal_errors_total", COUNTER, "PCIe signal integrity errors.")                                \
+	X(PHY_CORRECTED, "roce_phy_corrected_bit_errors_total", COUNTER,                                                         \
+	  "Bits corrected by forward error correction.")                                                                         \
+	X(PHY_FEC_BLOCKS, "roce_phy_fec_blocks_total", COUNTER,                                                                  \
+	  "Blocks that forward error correction corrected or could not correct.")                                                \
+	X(PHY_SYMBOLS, "roce_phy_symbol_errors_total", COUNTER,                                                                  \
+	  "Symbol errors not corrected by forward error correction.")                                                            \
+	X(PHY_CRC, "roce_phy_crc_errors_total", COUNTER, "Frames received with a wrong checksum.")                               \
+	X(PHY_LINK_DOWN, "roce_phy_link_down_total", COUNTER, "Times the link went down.")                                       \
+	X(PHY_BITS, "roce_phy_received_bytes_total", COUNTER,                                                                    \
+	  "All bytes received by the physical layer: the base for error ratios.")                                                \
+	X(PHY_LANE, "roce_phy_lane_errors_total", COUNTER, "Errors by physical lane.")                                           \
+	X(BUFFER_THRESHOLD, "roce_buffer_threshold_passed_total", COUNTER,                                                       \
+	  "Times the port's buffer was nearly full.")                                                                            \
+	X(OPTIONAL_ENABLED, "roce_optional_counters_enabled", GAUGE,                                                             \
+	  "1 if the NIC's optional counter is enabled.")                                                                         \
+	X(HW_COUNTER, "roce_hw_counters_total", COUNTER,                                                                         \
+	  "Hardware counters without a common name, under the driver's own name.")                                               \
+	X(PORT_COUNTER, "roce_port_counters_total", COUNTER,                                                                     \
 	  "InfiniBand port counters, under the kernel's name; only if enabled.")
 
 /* node_exporter's names. X(vendor name, node_exporter's name, unit) */

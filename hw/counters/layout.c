@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* layout.c - the ports, their cells, the history of counters, and the sums. */
+/* layout.c - builds the layout port by port, copies the history of counters from an old layout, and
+ * iterates over the readings. */
 #include "layout.h"
 
 #include <errno.h>
@@ -207,7 +208,8 @@ const char *layout_cell_name(const struct layout *l, uint32_t cell)
 
 /* --- history ---------------------------------------------------------------------------------- */
 
-/* Index of the port, searched from the expected position; n_ports if it is not found. */
+/* Returns the index of the port, n_ports if it is not found. Searches from the expected position.
+ */
 static size_t layout_find_port(const struct layout *l, const struct sampled_port *p,
 			       size_t expected)
 {
@@ -225,7 +227,8 @@ static bool same_counter(const struct slot *a, const struct slot *b)
 	return a->source == b->source && !a->constant && !b->constant && !strcmp(a->name, b->name);
 }
 
-/* Searches from behind the last match, as both usually have the same order. */
+/* Returns the index of the same counter in the shape, n_slots if it is not found. Searches from
+ * behind the last match, because both shapes usually have the same order. */
 static size_t layout_find_slot(const struct shape *s, const struct slot *wanted, size_t *hint)
 {
 	for (size_t i = 0; i < s->n_slots; i++) {
@@ -246,7 +249,8 @@ static void inherit_cell(struct widen *to, const struct widen *from)
 	to->seen = from->seen;
 }
 
-/* Returns the number of the old port's counters of this source that are missing in the new one. */
+/* Copies the history of a port. Returns how many counters of this source the old port has and the
+ * new one lacks. */
 static size_t inherit_port(struct layout *l, size_t port, const struct layout *old, size_t old_port,
 			   enum source source)
 {

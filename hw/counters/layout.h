@@ -3,8 +3,8 @@
  *
  * A slot is one vendor counter of one port. The layout is built port by port: the port, its slots
  * and their meanings. Each counter that is used (shape.h) gets a cell, into whose `raw` the source
- * writes the value. A reading is the sum of one or more cells of a port. What several ports have in
- * common is stored once, as their shape. */
+ * writes the value. A reading is the sum of one or more cells of a port. Ports with the same
+ * counters share a shape: the names and the structure, which are stored once. */
 #pragma once
 
 #include "shape.h"
@@ -45,7 +45,7 @@ struct layout {
 	struct sampled_port open; /* the current port */
 	bool opened;
 	struct draft draft;
-	uint32_t *cell_of; /* by slot */
+	uint32_t *cell_of; /* the cell of each slot */
 	size_t n_slots;
 	bool failed; /* out of memory */
 };
@@ -59,29 +59,29 @@ void layout_port(struct layout *, const char *device, uint32_t port);
  * or out of memory. */
 uint32_t layout_slot(struct layout *, enum source, const char *name, const struct meaning *meanings,
 		     size_t n);
-/* The same with a constant value. labels: as in struct reading. */
+/* Like layout_slot(), with a constant value. labels: as in struct reading. */
 void layout_constant(struct layout *, enum source, const struct family *, const char *labels,
 		     uint64_t value);
 
 /* Ends the last port. -ENOMEM: the layout must not be used. */
 int layout_finish(struct layout *);
-/* After layout_finish(): the cell of a slot, NO_SLOT if no reading uses it. */
+/* Returns the cell of a slot, after layout_finish(); NO_SLOT if no reading uses the slot. */
 uint32_t layout_cell(const struct layout *, uint32_t slot);
 /* Frees the slots, once all sources have looked up their cells. */
 void layout_trim(struct layout *);
-/* The name of the vendor counter in a cell. */
+/* Returns the name of the vendor counter in a cell. */
 const char *layout_cell_name(const struct layout *, uint32_t cell);
 
 /* Copies the history of ports and counters that still exist. Returns how many counters of the given
  * source were lost on ports that still exist. Both layouts must be finished. */
 size_t layout_inherit(struct layout *, const struct layout *old, enum source);
 
-/* The range of a port's cells. */
+/* Returns the range of a port's cells. */
 struct cells layout_port_cells(const struct layout *, size_t port);
 
 /* Widens the counters and counts resets; call it after the sources wrote their cells. */
 void layout_evaluate(struct layout *);
-/* The same for one port. */
+/* Like layout_evaluate(), for one port. */
 void layout_evaluate_port(struct layout *, size_t port);
 /* A reading_next_fn for a struct layout. */
 bool layout_next(const void *layout, struct reading_pos *, struct reading *ret);

@@ -16,15 +16,15 @@
 
 /* --- ethtool -S ------------------------------------------------------------------------------- */
 
+#define ETHTOOL_CLOSED ((struct ethtool){.fd = -1})
+
 /* The kernel copies as many names or values as the driver has at that moment, ignoring the buffer's
  * size (linux/net/ethtool/ioctl.c, ethtool_get_stats), and drivers add queues at any time. So a
  * guard page follows the buffer: an overrun returns -EFAULT. */
-#define ETHTOOL_CLOSED ((struct ethtool){.fd = -1})
-
 #define ROOM  (4u << 20) /* untouched pages cost nothing */
 #define GUARD 65536u	 /* a multiple of every page size */
 
-_Static_assert(ETH_GSTRING_LEN == 32, "the header says so");
+_Static_assert(ETH_GSTRING_LEN == 32, "ethtool_names() returns names of 32 bytes");
 
 static int map_buffer(struct ethtool *et)
 {
@@ -40,7 +40,7 @@ static int map_buffer(struct ethtool *et)
 	return 0;
 }
 
-/* Opens on first use. */
+/* Opens the socket and maps the buffer on first use. */
 static int ethtool_open(struct ethtool *et)
 {
 	int r;
@@ -77,7 +77,7 @@ static int call(struct ethtool *et, const char *ifname, void *data)
 	return ioctl(et->fd, SIOCETHTOOL, &ifr) < 0 ? -errno : 0;
 }
 
-/* The driver's current number of statistics. */
+/* Gets the driver's current number of statistics. */
 static int statistics_count(struct ethtool *et, const char *ifname, uint32_t *ret)
 {
 	struct ethtool_sset_info *info = et->map;
@@ -94,7 +94,8 @@ static int statistics_count(struct ethtool *et, const char *ifname, uint32_t *re
 	return 0;
 }
 
-/* Names may be unterminated; borrowed until the next call. Returns their number. */
+/* Gets the names of the statistics, which may be unterminated; borrowed until the next call.
+ * Returns their number. */
 static int ethtool_names(struct ethtool *et, const char *ifname, const char (**ret)[32])
 {
 	struct ethtool_gstrings *names = et->map;
@@ -114,8 +115,8 @@ static int ethtool_names(struct ethtool *et, const char *ifname, const char (**r
 	return (int)names->len;
 }
 
-/* Values in the order of the names; borrowed until the next call. -ESTALE: the number of statistics
- * has changed, the names must be read again. */
+/* Gets the values in the order of the names; borrowed until the next call. -ESTALE: the number of
+ * statistics has changed, the names must be read again. */
 static int ethtool_values(struct ethtool *et, const char *ifname, uint32_t expected,
 			  const uint64_t **ret)
 {

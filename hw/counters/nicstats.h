@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nicstats.h - reads the relevant ethtool statistics of all netdevs. Which of a driver's hundreds
- * of statistics feed which slot is determined once. */
+/* nicstats.h - reads the relevant ethtool statistics of all netdevs. Of the hundreds of statistics
+ * that a driver has, the relevant ones are selected once, when the layout is built. */
 #pragma once
 
 #include <net/if.h>
@@ -39,6 +39,6 @@ void nicstats_trim(struct nicstats *, const struct layout *);
 /* Reads all netdevs. Returns the number that failed; sets *ret_stale if a driver's number of
  * statistics has changed. */
 size_t nicstats_read(struct nicstats *, struct layout *, bool *ret_stale);
-/* The same for the netdevs that feed these cells; adds their number to *asked. */
+/* Like nicstats_read(), for the netdevs that feed these cells; adds their number to *asked. */
 size_t nicstats_read_cells(struct nicstats *, struct layout *, const struct cells *, size_t *asked,
 			   bool *ret_stale);

@@ -16,8 +16,10 @@
 #include <stdlib.h>
 
 #include "array.h"
+#include "cleanup.h"
 #include "dcb.h"
 #include "genl.h"
+#include "netns.h"
 #include "nlmsg.h"
 #include "rtnl.h"
 
@@ -26,7 +28,7 @@
 struct nlpoll_kind_ops {
 	int protocol; /* NETLINK_* */
 	enum source source;
-	bool slow;
+	bool slow, inside;
 	/* family: generic netlink id of "ethtool"; NULL when out of memory */
 	struct nl_msg *(*request)(const struct nlpoll_id *, uint16_t family);
 	/* Negative: another message, or malformed. */
@@ -131,12 +133,17 @@ static int decode_link(const struct nlmsghdr *h, uint16_t family, named_value_fn
 }
 
 static const struct nlpoll_kind_ops nlpoll_kinds[N_POLL_KINDS] = {
-	[POLL_STAT] = {NETLINK_RDMA, SOURCE_NETLINK, false, stat_request, decode_stat},
-	[POLL_RESOURCES] = {NETLINK_RDMA, SOURCE_NETLINK, true, resource_request, decode_resources},
-	[POLL_PAUSE] = {NETLINK_GENERIC, SOURCE_PAUSE, false, pause_frames_request, pause_decode},
-	[POLL_DCB] = {NETLINK_ROUTE, SOURCE_DCB, true, dcb_request, decode_dcb},
-	[POLL_DCB_FRAMES] = {NETLINK_ROUTE, SOURCE_DCB, false, dcb_request, decode_dcb_frames},
-	[POLL_LINK] = {NETLINK_ROUTE, SOURCE_NETDEV, false, nlpoll_link_request, decode_link},
+	[POLL_STAT] = {NETLINK_RDMA, SOURCE_NETLINK, false, false, stat_request, decode_stat},
+	[POLL_STAT_INSIDE] = {NETLINK_RDMA, SOURCE_NETLINK, false, true, stat_request, decode_stat},
+	[POLL_RESOURCES] = {NETLINK_RDMA, SOURCE_NETLINK, true, false, resource_request,
+			    decode_resources},
+	[POLL_PAUSE] = {NETLINK_GENERIC, SOURCE_PAUSE, false, false, pause_frames_request,
+			pause_decode},
+	[POLL_DCB] = {NETLINK_ROUTE, SOURCE_DCB, true, false, dcb_request, decode_dcb},
+	[POLL_DCB_FRAMES] = {NETLINK_ROUTE, SOURCE_DCB, false, false, dcb_request,
+			     decode_dcb_frames},
+	[POLL_LINK] = {NETLINK_ROUTE, SOURCE_NETDEV, false, false, nlpoll_link_request,
+		       decode_link},
 };
 
 /* --- targets ---------------------------------------------------------------------------------- */
@@ -229,7 +236,7 @@ static int make_batch(struct nlpoll *p, enum nlpoll_kind kind)
 	int r = 0;
 
 	nldev_batch_done(&g->batch);
-	for (size_t i = 0; i < g->n && r == 0; i++)
+	for (size_t i = 0; i < g->n && r == 0 && !nlpoll_kinds[kind].inside; i++)
 		r = nlpoll_add_request(&g->batch, p, kind, &g->targets[i]);
 	return r;
 }
@@ -244,12 +251,41 @@ static int nlpoll_query(struct nlpoll *p, enum nlpoll_kind kind, const struct nl
 	return nlsock_batch(s, b->buf, b->len, b->n, fn, arg);
 }
 
+/* Sends the request from inside the device's namespace. It contains the device's index, which is
+ * unique among all namespaces; so if the namespace's name now leads to another namespace, the
+ * kernel finds no device. */
+static void nlpoll_query_inside(const struct nlpoll *p, const struct nlpoll_id *id,
+				const struct nldev_batch *b, nlsock_batch_fn *fn, void *arg)
+{
+	AUTO_FD netns = netns_open(p->hw, id->netns);
+	struct nlsock s;
+
+	if (netns < 0 || netns_nlsock(&s, netns, NETLINK_RDMA, NULL) < 0)
+		return;
+	nlsock_batch(&s, b->buf, b->len, b->n, fn, arg);
+	nlsock_close(&s);
+}
+
+/* Queries one target. fn is not called if no request can be sent. */
+static void nlpoll_query_target(struct nlpoll *p, enum nlpoll_kind kind,
+				const struct nlpoll_target *t, nlsock_batch_fn *fn, void *arg)
+{
+	struct nldev_batch one = {0};
+
+	if (nlpoll_add_request(&one, p, kind, t) == 0 && nlpoll_kinds[kind].inside)
+		nlpoll_query_inside(p, &t->id, &one, fn, arg);
+	else
+		nlpoll_query(p, kind, &one, fn, arg);
+	nldev_batch_done(&one);
+}
+
 /* --- probing ---------------------------------------------------------------------------------- */
 
 struct probe {
 	struct nlpoll *p;
 	enum nlpoll_kind kind;
-	struct nlpoll_target *target;
+	struct nlpoll_target *targets; /* targets of the requests, in the same order */
+	struct nlpoll_target *target;  /* target of this answer */
 	int error;
 };
 
@@ -272,7 +308,7 @@ static void on_probed(size_t index, const struct nlmsghdr *h, int error, void *a
 	struct probe *pr = arg;
 
 	(void)error;
-	pr->target = &pr->p->groups[pr->kind].targets[index];
+	pr->target = &pr->targets[index];
 	if (h)
 		nlpoll_kinds[pr->kind].decode(h, pr->p->ethtool_family, on_probed_name, pr);
 }
@@ -287,12 +323,16 @@ static int make_slots(struct nlpoll_target *t)
 
 static int probe_kind(struct nlpoll *p, enum nlpoll_kind kind)
 {
-	struct probe pr = {.p = p, .kind = kind};
 	struct nlpoll_group *g = &p->groups[kind];
+	struct probe pr = {.p = p, .kind = kind, .targets = g->targets};
 	int r = make_batch(p, kind);
 
 	if (r == 0)
 		nlpoll_query(p, kind, &g->batch, on_probed, &pr);
+	for (size_t i = 0; i < g->n && nlpoll_kinds[kind].inside; i++) {
+		pr.targets = &g->targets[i];
+		nlpoll_query_target(p, kind, &g->targets[i], on_probed, &pr);
+	}
 	for (size_t i = 0; i < g->n && r == 0; i++)
 		r = make_slots(&g->targets[i]);
 	return r < 0 ? r : pr.error;
@@ -304,7 +344,7 @@ int nlpoll_probe(struct nlpoll *p)
 
 	if (p->groups[POLL_PAUSE].n)
 		find_family(p);
-	/* A request without a family would get no answer. */
+	/* Without the id of the ethtool family, the kernel would reject the requests. */
 	if (!p->ethtool_family)
 		drop_targets(&p->groups[POLL_PAUSE]);
 	for (enum nlpoll_kind kind = 0; kind < N_POLL_KINDS && r == 0; kind++)
@@ -312,7 +352,7 @@ int nlpoll_probe(struct nlpoll *p)
 	return r;
 }
 
-/* Maps slots to cells; false if there are none. */
+/* Replaces the slots by their cells; false if the target has no cells. */
 static bool nlpoll_find_cells(const struct nlpoll_target *t, const struct layout *l)
 {
 	bool any = false;
@@ -337,7 +377,7 @@ void nlpoll_trim(struct nlpoll *p, const struct layout *l)
 				target_done(&g->targets[i]);
 		}
 		g->n = kept;
-		/* Without memory for the smaller batch no requests are sent. */
+		/* If out of memory for the smaller batch, send no requests of this kind. */
 		if (make_batch(p, kind) < 0)
 			nldev_batch_done(&g->batch);
 	}
@@ -358,7 +398,7 @@ struct delivery {
 	bool *stale;
 };
 
-/* Index of the name, searched from the expected position; t->n if it is new. */
+/* Returns the index of the name, t->n if the name is new. Searches from the expected position. */
 static size_t find_name(const struct nlpoll_target *t, const char *name)
 {
 	for (size_t i = 0; i < t->n; i++) {
@@ -426,6 +466,17 @@ static void nlpoll_on_answer(size_t index, const struct nlmsghdr *h, int error, 
 		pass->answered++;
 }
 
+/* Reads one target; returns whether it has answered. */
+static bool nlpoll_read_target(struct nlpoll *p, enum nlpoll_kind kind, struct nlpoll_target *t,
+			       struct layout *l, bool *ret_stale)
+{
+	struct reading_pass pass = {p, kind, t, l, ret_stale, 0};
+
+	mark_unread(t, l);
+	nlpoll_query_target(p, kind, t, nlpoll_on_answer, &pass);
+	return pass.answered > 0;
+}
+
 size_t nlpoll_read(struct nlpoll *p, enum nlpoll_kind kind, struct layout *l, bool *ret_stale)
 {
 	struct nlpoll_group *g = &p->groups[kind];
@@ -434,10 +485,13 @@ size_t nlpoll_read(struct nlpoll *p, enum nlpoll_kind kind, struct layout *l, bo
 	for (size_t i = 0; i < g->n; i++)
 		mark_unread(&g->targets[i], l);
 	nlpoll_query(p, kind, &g->batch, nlpoll_on_answer, &pass);
+	for (size_t i = 0; i < g->n && nlpoll_kinds[kind].inside; i++)
+		pass.answered += nlpoll_read_target(p, kind, &g->targets[i], l, ret_stale);
 	return g->n - pass.answered;
 }
 
-/* A target feeds either all cells of a port or none, so the first one decides. */
+/* True if the target feeds these cells. It feeds cells of one port only, so its first cell decides.
+ */
 static bool feeds(const struct nlpoll_target *t, const struct cells *cells)
 {
 	for (size_t i = 0; i < t->n; i++)
@@ -453,17 +507,10 @@ size_t nlpoll_read_cells(struct nlpoll *p, enum nlpoll_kind kind, struct layout 
 	size_t failed = 0;
 
 	for (size_t i = 0; i < g->n; i++) {
-		struct reading_pass pass = {p, kind, &g->targets[i], l, ret_stale, 0};
-		struct nldev_batch one = {0};
-
 		if (!feeds(&g->targets[i], cells))
 			continue;
-		mark_unread(&g->targets[i], l);
-		if (nlpoll_add_request(&one, p, kind, &g->targets[i]) == 0)
-			nlpoll_query(p, kind, &one, nlpoll_on_answer, &pass);
-		nldev_batch_done(&one);
+		failed += !nlpoll_read_target(p, kind, &g->targets[i], l, ret_stale);
 		(*asked)++;
-		failed += !pass.answered;
 	}
 	return failed;
 }
@@ -492,6 +539,6 @@ int nlpoll_devices(struct nlpoll *p, nlpoll_device_fn *fn, void *arg)
 
 	if (!s)
 		return -EPROTONOSUPPORT;
-	return nlsock_ask(s, nldev_request(RDMA_NLDEV_CMD_GET, NLM_F_DUMP, NLDEV_ANY, NLDEV_ANY),
-			  nlpoll_on_device, &w, NULL);
+	return nlsock_query(s, nldev_request(RDMA_NLDEV_CMD_GET, NLM_F_DUMP, NLDEV_ANY, NLDEV_ANY),
+			    nlpoll_on_device, &w, NULL);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nlpoll.h - reads counters over netlink: all targets of a kind in one datagram.
+/* nlpoll.h - reads counters over netlink: all targets of a kind in one datagram, except those in
+ * other network namespaces. Each of these gets a socket in its namespace, for this one request: a
+ * socket that stays open would keep the namespace of a pod that has ended, and its devices.
  *
  * Add the targets, probe them once for their counter names, build the layout from the names, then
  * poll. */
@@ -11,12 +13,13 @@
 #include "nlsock.h"
 
 enum nlpoll_kind {
-	POLL_STAT,	 /* hw counters of a port: RDMA STAT_GET */
-	POLL_RESOURCES,	 /* objects of an RDMA device: RES_GET. Slow: counted under a lock */
-	POLL_PAUSE,	 /* 802.3x frames of a netdev */
-	POLL_DCB,	 /* PFC mask of a netdev. Slow: a firmware command on mlx5 */
-	POLL_DCB_FRAMES, /* PFC mask and frames of a netdev, for drivers with live counts */
-	POLL_LINK,	 /* bytes of a netdev, in any namespace */
+	POLL_STAT,	  /* hw counters of a port: RDMA STAT_GET */
+	POLL_STAT_INSIDE, /* like POLL_STAT, of a device in another network namespace */
+	POLL_RESOURCES,	  /* objects of an RDMA device: RES_GET. Slow: counted under a lock */
+	POLL_PAUSE,	  /* 802.3x frames of a netdev */
+	POLL_DCB,	  /* PFC mask of a netdev. Slow: a firmware command on mlx5 */
+	POLL_DCB_FRAMES,  /* PFC mask and frames of a netdev, for drivers with live counts */
+	POLL_LINK,	  /* bytes of a netdev, in any namespace */
 	N_POLL_KINDS
 };
 
@@ -24,9 +27,10 @@ enum nlpoll_kind {
 #define NLPOLL_NAMES_MAX 512
 
 struct nlpoll_id {
-	uint32_t dev, port;    /* RDMA kinds: nldev index and port */
-	int nsid, ifindex;     /* netdev kinds */
-	char ifname[IFNAMSIZ]; /* POLL_DCB* */
+	uint32_t dev, port;	     /* RDMA kinds: nldev index and port */
+	int nsid, ifindex;	     /* netdev kinds */
+	char ifname[IFNAMSIZ];	     /* POLL_DCB* */
+	char netns[NETNS_NAME_SIZE]; /* POLL_STAT_INSIDE: the device's namespace */
 };
 
 /* The names that a target had when it was probed, and the destination of each number. */
@@ -42,10 +46,11 @@ struct nlpoll_target {
 struct nlpoll_group {
 	struct nlpoll_target *targets;
 	size_t n;
-	struct nldev_batch batch; /* one request per target */
+	struct nldev_batch batch; /* one request per target; POLL_STAT_INSIDE: empty */
 };
 
 struct nlpoll {
+	const struct hw *hw; /* set before probing targets of POLL_STAT_INSIDE */
 	struct nlpoll_group groups[N_POLL_KINDS];
 	struct nlsock rdma, route, generic;
 	uint16_t ethtool_family; /* 0 = unknown */
@@ -68,7 +73,7 @@ bool nlpoll_is_slow(enum nlpoll_kind);
 /* Queries all targets of a kind. Returns the number of failed targets; sets *ret_stale if one has
  * other names than when it was probed. */
 size_t nlpoll_read(struct nlpoll *, enum nlpoll_kind, struct layout *, bool *ret_stale);
-/* The same for the targets that feed these cells; adds their number to *asked. */
+/* Like nlpoll_read(), for the targets that feed these cells; adds their number to *asked. */
 size_t nlpoll_read_cells(struct nlpoll *, enum nlpoll_kind, struct layout *, const struct cells *,
 			 size_t *asked, bool *ret_stale);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* shape.c - selects the counters to use. In a family only those of the lowest rank are kept, for
- * all labels together, so that received and sent bytes never come from different sources. Of those
- * with the same labels only the lowest alias is kept. The remaining ones with the same labels are
- * added. */
+/* shape.c - selects the counters to use. For each family, only counters of the lowest rank are
+ * kept; the rank is compared across all labels, so that received and sent bytes never come from
+ * different sources. Then, for each set of labels, only counters of the lowest alias are kept. The
+ * values of the remaining counters with the same labels are added. */
 #include "shape.h"
 
 #include <errno.h>
@@ -163,7 +163,7 @@ static void index_families(struct shape *s)
 	}
 }
 
-/* The candidates must be sorted and the cells assigned. */
+/* Fills the shape from the draft, whose candidates are sorted and whose cells are assigned. */
 static int shape_fill(struct shape *s, const struct draft *d, size_t n_cells)
 {
 	if (!shape_alloc(s, n_cells, d->n_candidates)) {
@@ -188,7 +188,7 @@ int shape_make(struct shape *ret, struct draft *d)
 	return shape_fill(ret, d, number_cells(d));
 }
 
-/* Names and labels are interned, so pointers can be compared. */
+/* True if the slots are equal. Names and labels are interned, so pointers can be compared. */
 static bool same_slot(const struct slot *a, const struct slot *b)
 {
 	return a->name == b->name && a->source == b->source && a->constant == b->constant &&
@@ -216,7 +216,7 @@ bool shape_same(const struct shape *a, const struct shape *b)
 
 /* --- strings ---------------------------------------------------------------------------------- */
 
-/* FNV-1a */
+/* Hashes by FNV-1a. */
 static uint32_t shape_hash(const char *s)
 {
 	uint32_t h = 2166136261u;

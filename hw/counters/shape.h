@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* shape.h - the meanings of a port's vendor counters, and which of them are used. Pure.
  *
- * A draft collects a port's counters, each with its meanings. Of several counters for one family
- * the best are used and get a cell each; the others are dropped. All functions of a NIC have the
- * same counters: the structure that their ports share is a shape. */
+ * A draft collects a port's counters, each with its meanings. If several counters measure one
+ * family, the best ones are used and get a cell each; the others are dropped. The result is the
+ * port's shape. All functions of a NIC have the same counters, so their ports share one shape. */
 #pragma once
 
 #include <stddef.h>
@@ -17,7 +17,7 @@ struct intern {
 	size_t n, cap;
 };
 
-/* NULL when out of memory. */
+/* Returns the interned string; NULL when out of memory. */
 const char *intern(struct intern *, const char *s);
 void intern_done(struct intern *);
 
@@ -25,7 +25,7 @@ void intern_done(struct intern *);
 
 /* A vendor counter that some reading uses. */
 struct slot {
-	const char *name; /* the vendor's */
+	const char *name; /* the vendor's name of the counter */
 	enum source source;
 	bool constant; /* its value was set while building the layout */
 	bool wraps32, monotonic;
@@ -42,7 +42,7 @@ struct series {
 struct shape {
 	struct slot *slots; /* one per cell of a port */
 	size_t n_slots;
-	struct series *series; /* by family, then labels */
+	struct series *series; /* sorted by family, then labels */
 	size_t n_series;
 	uint32_t *terms; /* cells, relative to the port's first */
 	size_t n_terms;
@@ -74,6 +74,6 @@ void draft_done(struct draft *);
 
 /* Selects the counters and assigns cells. -ENOMEM. */
 int shape_make(struct shape *ret, struct draft *);
-/* Whether the shapes are equal; both must use the same struct intern. */
+/* True if the shapes are equal; both must use the same struct intern. */
 bool shape_same(const struct shape *, const struct shape *);
 void shape_done(struct shape *);

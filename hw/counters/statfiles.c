@@ -52,9 +52,9 @@ bool statfile_parse(const char *text, size_t n, uint64_t *ret)
 	return true;
 }
 
-/* Reads counter 0 first: mlx5 updates the age of its cached reading only then (do_get_hw_stats
- * returns fewer counters than the port has otherwise); after that the others need no firmware
- * command for 10 ms. */
+/* Returns the position of a file in the order of reading. Counter 0 is read first, because mlx5
+ * updates the age of its cache only when counter 0 is read (for others, do_get_hw_stats returns
+ * fewer counters than the port has). Then the others need no firmware command for 10 ms. */
 static int statfiles_read_order(const char *name)
 {
 	return strcmp(name, "rx_write_requests") != 0 &&
@@ -108,7 +108,8 @@ static int list_names(int fd, struct names *ret)
 	return 0;
 }
 
-/* A layout numbers slots consecutively. */
+/* Adds the files that the layout uses. Their slots are consecutive, so the first slot and the
+ * number of files suffice. */
 static void add_files(struct statdir *dir, const struct names *names, layout_slot_fn *fn, void *arg)
 {
 	for (size_t i = 0; i < names->n; i++) {
@@ -156,7 +157,8 @@ void statfiles_done(struct statfiles *sf)
 
 /* --- open files ------------------------------------------------------------------------------- */
 
-/* The kernel returns the lowest free descriptor: one above this limit means that few are left. */
+/* Returns the highest descriptor to keep open. The kernel returns the lowest free one, so a higher
+ * one means that few are left. */
 static int highest_fd(void)
 {
 	struct rlimit lim;
@@ -233,7 +235,7 @@ static bool statfiles_read_number(int fd, uint64_t *ret)
 	return n > 0 && (size_t)n < sizeof(buf) && statfile_parse(buf, (size_t)n, ret);
 }
 
-/* held: open descriptor of the file, or -1. */
+/* Reads one file; held: its open descriptor, or -1. */
 static bool statfiles_read_file(const struct statdir *dir, int held, const struct layout *l,
 				uint32_t cell, uint64_t *ret)
 {

@@ -27,7 +27,7 @@ struct statdir {
 struct statfiles {
 	struct statdir *dirs;
 	size_t n_dirs;
-	int *fds; /* of all files, by directory and cell; -1 = opened for each reading */
+	int *fds; /* descriptors by directory and cell; -1 = opened for each reading */
 	size_t n_files;
 	bool check_links; /* first reading since the listing: check every file's link count, too */
 };
@@ -41,13 +41,13 @@ int statfiles_trim(struct statfiles *, const struct layout *);
 void statfiles_open(struct statfiles *, const struct layout *);
 void statfiles_done(struct statfiles *);
 
-/* Whether a directory has changed since it was listed. */
+/* True if a directory has changed since it was listed. */
 bool statfiles_stale(const struct statfiles *);
 /* Reads all files into their cells. Returns the number of failed readings. */
 size_t statfiles_read(struct statfiles *, struct layout *);
-/* The same for the files that feed these cells; adds their number to *asked. */
+/* Like statfiles_read(), for the files that feed these cells; adds their number to *asked. */
 size_t statfiles_read_cells(struct statfiles *, struct layout *, const struct cells *,
 			    size_t *asked);
 
-/* Pure: exactly one unsigned decimal number, at most one newline after it. */
+/* Pure: parses exactly one unsigned decimal number, with at most one newline after it. */
 bool statfile_parse(const char *text, size_t n, uint64_t *ret);

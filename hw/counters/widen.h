@@ -4,7 +4,12 @@
  * Pure. All counters of a port are evaluated together, because a reset (driver reload, function
  * reset) affects all of them and a wrap only one. A counter wrapped if, in one sample, it is the
  * only one that fell, has 32 bits, was in the upper half of its range, and the step across the wrap
- * is below 2^31. Every other fall is a reset of the port. */
+ * is below 2^31. Every other fall is a reset of the port.
+ *
+ * Some drivers return 0 if they cannot read a counter. If that 0 were published, rate() would add
+ * the counter's whole value when it is read again. So a 0 is accepted only if it was read in two
+ * samples, or if another counter of the port fell to a value above 0 in the same sample. Until
+ * then, the counter counts as not read. */
 #pragma once
 
 #include <stdbool.h>
@@ -16,20 +21,21 @@ struct widen {
 	uint64_t raw;	/* in: as read in this sample */
 	uint64_t last;	/* the last raw value that was read */
 	uint32_t wraps; /* number of wraps since the last reset */
-	bool ok;	/* in: raw was read in this sample */
+	bool ok;	/* in: raw was read in this sample; out: and it is accepted */
 	bool seen;	/* last is valid */
+	bool zero_once; /* raw is a 0 that no second sample has confirmed */
 	bool wraps32, monotonic;
 };
 
-/* The 64-bit value after widen_port(); valid if ok. */
+/* Returns the 64-bit value after widen_port(); valid if ok. */
 static inline uint64_t widen_value(const struct widen *w)
 {
 	return w->last + ((uint64_t)w->wraps << 32);
 }
 
-/* What a sample changed in a port's counters. */
+/* The effect of a sample on a port's counters. */
 struct widened {
-	bool is_reset;	/* they started over; all wraps are cleared */
+	bool is_reset;	/* the counters were reset; all wraps are cleared */
 	bool has_moved; /* a counter has another value than when it was read last */
 };
 

@@ -38,7 +38,7 @@ static int copy_pfc(struct pfc *ret, struct nlattr *a)
 	return 0;
 }
 
-/* Missing in the headers of some supported build machines (6.1). */
+/* Not in the headers of some supported build machines (6.1). */
 #define ATTR_APP_TRUST_TABLE 11 /* DCB_ATTR_DCB_APP_TRUST_TABLE, Linux 6.2 */
 
 /* The attributes of the answer and of its IEEE 802.1Qaz nest; the latter are NULL if the device has
@@ -86,8 +86,8 @@ int dcb_decode_pfc(const struct nlmsghdr *h, struct pfc *ret)
 
 /* --- settings --------------------------------------------------------------------------------- */
 
-/* The kernel reports the newest entry first (dcb_app_add()). Several entries for one DSCP may
- * remain in the table; drivers program the newest into the hardware, so the first one counts. */
+/* Adds an entry unless the DSCP has one. The table may have several entries for one DSCP, the
+ * newest first (dcb_app_add()), and drivers program the newest one into the hardware. */
 static void add_app(const struct dcb_app *app, struct port_settings *s)
 {
 	if (app->selector != IEEE_8021QAZ_APP_SEL_DSCP || app->protocol >= N_DSCP ||
@@ -117,7 +117,7 @@ static int add_apps(struct nlattr *table, struct port_settings *s)
 	return 0;
 }
 
-/* The table lists the trusted selectors in order of precedence. */
+/* True if DSCP is one of the trusted selectors, which the table lists in order of precedence. */
 static bool is_dscp_trusted(struct nlattr *table)
 {
 	struct nlattr *a;
@@ -129,7 +129,8 @@ static bool is_dscp_trusted(struct nlattr *table)
 	return false;
 }
 
-/* Drivers of RoCE NICs do not report trust: they use DSCP if the table has an entry for one. */
+/* Adds the DSCP table and the trust mode. Without an attribute for the trust mode (drivers of RoCE
+ * NICs do not report it), DSCP is trusted if the table has an entry for any DSCP. */
 static void add_dscp(const struct ieee_answer *a, struct port_settings *s)
 {
 	struct nlattr *table = a->ieee[DCB_ATTR_IEEE_APP_TABLE];

@@ -99,7 +99,8 @@ struct nl_msg *devlink_dump_reporters(uint16_t family)
 			    NLM_F_DUMP);
 }
 
-/* devlink_recover_notify() in linux/net/devlink/health.c uses RECOVER for errors and recoveries. */
+/* True for RECOVER, which devlink_recover_notify() in linux/net/devlink/health.c uses for errors
+ * and recoveries. */
 bool devlink_is_health_event(const struct nlmsghdr *h, uint16_t family)
 {
 	return genl_is(h, family, DEVLINK_CMD_HEALTH_REPORTER_RECOVER) ||

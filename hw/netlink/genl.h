@@ -13,23 +13,24 @@
 #include "nldev.h"
 #include "port_settings.h"
 
-/* A request with its generic header; NULL when out of memory, else the caller frees with
+/* Builds a request with its generic header; NULL when out of memory, else the caller frees with
  * nlmsg_free(). */
 struct nl_msg *genl_request(uint16_t family, uint8_t cmd, uint8_t version, int flags);
-/* Whether it is a message of this family and command. */
+/* True if the message is of this family and command. */
 bool genl_is(const struct nlmsghdr *, uint16_t family, uint8_t cmd);
 
 /* Requests the id and the multicast groups of a family. */
 struct nl_msg *genl_family_request(const char *name);
-/* Returns 0, -EPROTO for another message, -EBADMSG for a malformed one. */
+/* Decodes the family's id. Returns 0, -EPROTO for another message, -EBADMSG for a malformed one. */
 int genl_decode_family(const struct nlmsghdr *, uint16_t *ret_family);
-/* The id of the family's multicast group of that name; -ENOENT: it has none. */
+/* Decodes the id of the family's multicast group of that name; -ENOENT: the family has no such
+ * group. */
 int genl_decode_group(const struct nlmsghdr *, const char *name, uint32_t *ret_group);
 
 /* --- devlink: health reporters ---------------------------------------------------------------- */
 
-/* A driver has a reporter for each component that can fail ("fw", "fw_fatal", "tx", "rx"); it is in
- * state error from the report of an error until its recovery. Wire facts:
+/* A driver has a reporter for each component that can fail ("fw", "fw_fatal", "tx", "rx"); a
+ * reporter is in state error from the report of an error until its recovery. Wire facts:
  * linux/include/uapi/linux/devlink.h, linux/net/devlink/health.c; the states are not part of uapi:
  * enum devlink_health_reporter_state in linux/include/net/devlink.h. */
 
@@ -45,9 +46,10 @@ struct devlink_reporter {
 /* Requests all reporters of all devices and ports; NULL when out of memory, else the caller frees
  * with nlmsg_free(). */
 struct nl_msg *devlink_dump_reporters(uint16_t family);
-/* Whether the event reports a changed reporter. */
+/* True if the event reports a change of a reporter. */
 bool devlink_is_health_event(const struct nlmsghdr *, uint16_t family);
-/* -EPROTO: another message, -EBADMSG: malformed. *ret is untouched on failure. */
+/* Decodes one reporter. -EPROTO: another message, -EBADMSG: malformed. *ret is untouched on
+ * failure. */
 int devlink_decode_reporter(const struct nlmsghdr *, uint16_t family, struct devlink_reporter *ret);
 
 /* --- ethtool: pause --------------------------------------------------------------------------- */
@@ -56,12 +58,13 @@ int devlink_decode_reporter(const struct nlmsghdr *, uint16_t family, struct dev
  * linux/include/uapi/linux/ethtool_netlink.h, linux/net/ethtool/pause.c,
  * linux/include/uapi/linux/genetlink.h. */
 
-/* family: id of ETHTOOL_GENL_NAME. frames: also request the frame counts, for which the driver may
- * query the device. NULL when out of memory, else the caller frees with nlmsg_free(). */
+/* Requests a netdev's pause settings. family: id of ETHTOOL_GENL_NAME. frames: also request the
+ * frame counts, for which the driver may query the device. NULL when out of memory, else the caller
+ * frees with nlmsg_free(). */
 struct nl_msg *pause_request(uint16_t family, int ifindex, bool frames);
-/* Calls fn with "rx_frames" and "tx_frames" if the driver counts them. Returns how many, -EPROTO
- * for another message, -EBADMSG for malformed attributes. */
+/* Calls fn with "rx_frames" and "tx_frames" if the driver counts them. Returns the number of calls,
+ * -EPROTO for another message, -EBADMSG for malformed attributes. */
 int pause_decode(const struct nlmsghdr *, uint16_t family, named_value_fn *, void *arg);
-/* Adds the global pause settings of the answer. Returns 0, or errors as above; *ret is untouched on
- * failure. */
+/* Adds the global pause settings of the answer. Returns 0, or an error as pause_decode(); *ret is
+ * untouched on failure. */
 int pause_decode_settings(const struct nlmsghdr *, uint16_t family, struct port_settings *ret);

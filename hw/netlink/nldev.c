@@ -117,7 +117,7 @@ static int nldev_parse(const struct nlmsghdr *h, int cmd, struct nlattr *tb[NLDE
 	return 0;
 }
 
-/* A name becomes part of a sysfs path. */
+/* True if the name can be a part of a sysfs path. */
 static bool is_sane_name(const char *s)
 {
 	return *s && !strchr(s, '/') && strcmp(s, ".") != 0 && strcmp(s, "..") != 0;
@@ -167,8 +167,8 @@ int nldev_decode_port(const struct nlmsghdr *h, struct nldev_port *ret)
 	struct nldev_port p = {0};
 	int r = nldev_parse(h, RDMA_NLDEV_CMD_PORT_GET, tb);
 
-	/* The answer for one port has the command of the device (nldev_port_get_doit()), those of a
-	 * dump that of the port (nldev_port_get_dumpit()). */
+	/* The answer for one port has the command of device answers (nldev_port_get_doit()); the
+	 * answers of a dump have the command of port answers (nldev_port_get_dumpit()). */
 	if (r == -EPROTO)
 		r = nldev_parse(h, RDMA_NLDEV_CMD_GET, tb);
 
@@ -337,8 +337,7 @@ static int walk_answer(const struct nlmsghdr *h, int cmd, int table, int entry, 
 	return r < 0 ? r : walk_table(top[table], entry, fn, arg);
 }
 
-/* The name, or NULL if it is not terminated: whether libnl's policies guarantee that depends on its
- * version. */
+/* Returns the name, or NULL if it is not terminated: not every version of libnl checks that. */
 static const char *get_name(const struct nlattr *a)
 {
 	return a && memchr(nla_data(a), '\0', (size_t)nla_len(a)) ? nla_data(a) : NULL;
@@ -384,7 +383,7 @@ struct status_walk {
 	void *arg;
 };
 
-/* Only optional counters have HWCOUNTER_DYNAMIC. */
+/* Delivers one counter. Only optional counters have HWCOUNTER_DYNAMIC. */
 static int nldev_on_status(struct nlattr **tb, void *arg)
 {
 	const struct status_walk *w = arg;

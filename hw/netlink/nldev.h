@@ -26,8 +26,8 @@
 
 #define NLDEV_ANY UINT32_MAX /* omits the attribute */
 
-/* A request with the command RDMA_NLDEV_CMD_*; flags: NLM_F_DUMP or 0. NULL when out of memory. The
- * caller may append attributes and frees it with nlmsg_free(). */
+/* Builds a request with the command RDMA_NLDEV_CMD_*; flags: NLM_F_DUMP or 0. NULL when out of
+ * memory. The caller may append attributes and frees it with nlmsg_free(). */
 struct nl_msg *nldev_request(int cmd, int flags, uint32_t dev_index, uint32_t port);
 
 /* Concatenated requests for nlsock_batch(). Zero-initialised it is empty. */
@@ -68,7 +68,8 @@ struct nldev_port {
 
 int nldev_decode_dev(const struct nlmsghdr *, struct nldev_dev *ret);
 int nldev_decode_port(const struct nlmsghdr *, struct nldev_port *ret);
-/* SYS_GET. *ret_monitor: whether the kernel sends events (RDMA_NL_GROUP_NOTIFY); may be NULL. */
+/* Decodes SYS_GET: the netns mode, and whether the kernel sends events (RDMA_NL_GROUP_NOTIFY);
+ * ret_monitor may be NULL. */
 int nldev_decode_sys(const struct nlmsghdr *, enum rdma_netns_mode *ret, bool *ret_monitor);
 
 struct nldev_chardev {
@@ -78,7 +79,7 @@ struct nldev_chardev {
 };
 
 int nldev_decode_chardev(const struct nlmsghdr *, struct nldev_chardev *ret);
-/* Name of the kernel driver's RDMA id: "mlx5", "rxe"; "" for an unknown id. */
+/* Returns the name of the kernel driver's RDMA id: "mlx5", "rxe"; "" for an unknown id. */
 const char *nldev_driver_name(uint32_t driver_id);
 
 /* --- events ------------------------------------------------------------------------------- */
@@ -108,8 +109,9 @@ int nldev_decode_event(const struct nlmsghdr *, struct nldev_event *ret);
 
 /* --- requests that change devices ------------------------------------------------------------- */
 
-/* NULL when out of memory, else the caller frees with nlmsg_free(). Wire facts: nldev_set_doit(),
- * nldev_newlink(), nldev_dellink() in linux/drivers/infiniband/core/nldev.c. */
+/* Requests; all return NULL when out of memory, else the caller frees with nlmsg_free(). Wire
+ * facts: nldev_set_doit(), nldev_newlink(), nldev_dellink() in
+ * linux/drivers/infiniband/core/nldev.c. */
 
 struct nl_msg *nldev_move(uint32_t index, int netns_fd);
 struct nl_msg *nldev_rename(uint32_t index, const char *name);
@@ -132,9 +134,9 @@ typedef void named_value_fn(const char *name, uint64_t value, void *arg);
 /* All decoders: -EPROTO for a message of another command, -EBADMSG for malformed attributes;
  * entries before the malformed one were delivered. Otherwise the number of entries. */
 
-/* STAT_GET of a port: its hw counters, without disabled optional ones. */
+/* Decodes STAT_GET of a port: its hw counters, without disabled optional ones. */
 int nldev_decode_stat(const struct nlmsghdr *, named_value_fn *, void *arg);
-/* RES_GET: objects in use by kind ("qp", "mr", ...). */
+/* Decodes RES_GET: objects in use by kind ("qp", "mr", ...). */
 int nldev_decode_resources(const struct nlmsghdr *, named_value_fn *, void *arg);
 
 struct nldev_stat_status {
@@ -145,11 +147,11 @@ struct nldev_stat_status {
 };
 typedef void nldev_stat_status_fn(const struct nldev_stat_status *, void *arg);
 
-/* STAT_GET_STATUS (Linux 5.16 and later). */
+/* Decodes STAT_GET_STATUS (Linux 5.16 and later). */
 int nldev_decode_stat_status(const struct nlmsghdr *, nldev_stat_status_fn *, void *arg);
 
-/* STAT_SET: enables exactly these optional counters, disables the others. NULL when out of memory;
- * the caller frees with nlmsg_free(). */
+/* Requests STAT_SET: enables exactly these optional counters, disables the others. NULL when out of
+ * memory; the caller frees with nlmsg_free(). */
 struct nl_msg *nldev_stat_set(uint32_t dev_index, uint32_t port, const uint32_t *indices, size_t n);
 
 /* --- queue pairs ------------------------------------------------------------------------------ */
@@ -174,7 +176,8 @@ struct nldev_qp {
 
 typedef int nldev_qp_fn(const struct nldev_qp *, void *arg);
 
-/* NULL when out of memory; the caller frees with nlmsg_free(). */
+/* Requests the queue pairs of a device. NULL when out of memory; the caller frees with
+ * nlmsg_free(). */
 struct nl_msg *nldev_qp_dump(uint32_t dev_index);
 /* Calls fn for every queue pair of the message; a negative return stops the iteration and is
  * returned. -EPROTO: another command; -EBADMSG: malformed attributes (earlier entries were

@@ -25,9 +25,9 @@ int nldev_list_devices(struct nlsock *s, struct nldev_list *list, struct err *e)
 
 	for (int i = 0; i < DUMP_ATTEMPTS && r == -EAGAIN; i++) {
 		list->n = 0;
-		r = nlsock_ask(s,
-			       nldev_request(RDMA_NLDEV_CMD_GET, NLM_F_DUMP, NLDEV_ANY, NLDEV_ANY),
-			       nldev_list_on_device, list, e);
+		r = nlsock_query(
+			s, nldev_request(RDMA_NLDEV_CMD_GET, NLM_F_DUMP, NLDEV_ANY, NLDEV_ANY),
+			nldev_list_on_device, list, e);
 	}
 	if (r == 0 && e)
 		*e = (struct err){0}; /* clears the error of earlier attempts */

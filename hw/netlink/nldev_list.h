@@ -11,5 +11,6 @@ struct nldev_list {
 	size_t n;
 };
 
-/* Zero-initialise the list. An interrupted dump is repeated a few times; -EAGAIN: all were. */
+/* Lists the devices; zero-initialise the list before. An interrupted dump is repeated a few times;
+ * -EAGAIN: every attempt was interrupted. */
 int nldev_list_devices(struct nlsock *, struct nldev_list *, struct err *);

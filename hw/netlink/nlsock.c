@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* nlsock.c - sends a netlink request to the kernel and reads the answer.
  *
- * Happy path: number the request, send, receive datagrams, deliver the messages with our number,
- * stop at the ack (NLMSG_ERROR with 0), or at NLMSG_DONE for a dump.
- * Errors: the kernel rejects it (negative errno and its extack text); -ETIMEDOUT: no datagram for
- * two seconds; -ENOBUFS: the receive buffer overflowed and answers are lost; -EAGAIN: the kernel's
- * tables changed during a dump; -EBADMSG: invalid framing.
- * An aborted call leaves answers in the socket; they have an old number and are dropped by the next
- * call.
+ * Success: number the request, send, receive datagrams, deliver the messages with our number, stop
+ * at the ack (NLMSG_ERROR with 0), or at NLMSG_DONE for a dump. Errors: the kernel rejects it
+ * (negative errno and its extack text); -ETIMEDOUT: no datagram for two seconds; -ENOBUFS: the
+ * receive buffer overflowed and answers are lost; -EAGAIN: the kernel's tables changed during a
+ * dump; -EBADMSG: invalid framing. An aborted call leaves answers in the socket; they have an old
+ * number and are dropped by the next call.
  *
  * Wire facts: linux/include/uapi/linux/netlink.h, Documentation/userspace-api/netlink/intro.rst. */
 #include "nlsock.h"
@@ -107,8 +106,8 @@ static bool is_dump(const struct nlmsghdr *h)
 	return (h->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP;
 }
 
-/* The errno at the start of NLMSG_ERROR and NLMSG_DONE; a message that is too short is malformed.
- */
+/* Returns the errno at the start of NLMSG_ERROR and NLMSG_DONE; a message that is too short is
+ * malformed. */
 static int nlsock_end_code(const struct nlmsghdr *h)
 {
 	int code = 0;
@@ -177,8 +176,8 @@ static ssize_t datagram_receive(const struct nlsock *s, int flags, struct sockad
 }
 
 /* Receives one datagram from the kernel into s->buf; returns its size. flags: 0 or MSG_DONTWAIT.
- * -ETIMEDOUT: none arrived (with MSG_DONTWAIT: none is queued); -ENOBUFS: some were lost, reported
- * once, before the queued ones. */
+ * -ETIMEDOUT: none arrived (with MSG_DONTWAIT: none is queued); -ENOBUFS: datagrams were lost,
+ * which the kernel reports once, before it returns the queued ones. */
 static ssize_t nlsock_receive(struct nlsock *s, int flags)
 {
 	for (int i = 0; i < MAX_STRAYS; i++) {
@@ -251,7 +250,7 @@ int nlsock_call(struct nlsock *s, struct nl_msg *req, nlsock_fn *fn, void *arg, 
 	return c.result;
 }
 
-int nlsock_ask(struct nlsock *s, struct nl_msg *req, nlsock_fn *fn, void *arg, struct err *e)
+int nlsock_query(struct nlsock *s, struct nl_msg *req, nlsock_fn *fn, void *arg, struct err *e)
 {
 	int r = req ? nlsock_call(s, req, fn, arg, e) : err_set(e, -ENOMEM, "out of memory");
 
@@ -268,17 +267,17 @@ uint16_t nlsock_family(struct nlsock *s, const char *name)
 {
 	uint16_t family = 0;
 
-	return nlsock_ask(s, genl_family_request(name), nlsock_on_family, &family, NULL) < 0
+	return nlsock_query(s, genl_family_request(name), nlsock_on_family, &family, NULL) < 0
 		       ? 0
 		       : family;
 }
 
 /* --- batches ---------------------------------------------------------------------------------- */
 
-/* Happy path: number the requests, send them together, match the answers by number. Errors: the
- * kernel rejects a request (its own error, the others continue); more answers than the receive
- * buffer holds (-ENOBUFS; the missing ones are requested again, as many at a time as did fit); no
- * datagram for two seconds (-ETIMEDOUT). */
+/* Success: number the requests, send them together, match the answers by number. Errors: the kernel
+ * rejects a request (its own error, the others continue); more answers than the receive buffer
+ * holds (-ENOBUFS; the missing ones are requested again, only as many at a time as the buffer
+ * held); no datagram for two seconds (-ETIMEDOUT). */
 
 struct batch {
 	uint32_t first_seq;
@@ -373,7 +372,8 @@ static int nlsock_send_some(struct nlsock *s, struct batch *b, const uint8_t *bu
 	return nlsock_send(s, buf + from, (to < len ? to : len) - from);
 }
 
-/* Sends all at once; after an overflow of the receive buffer, as many at a time as did fit. */
+/* Sends all requests at once; after an overflow of the receive buffer, only as many at a time as it
+ * held answers. */
 static int nlsock_run_batch(struct nlsock *s, struct batch *b, const uint8_t *buf, size_t len)
 {
 	size_t max = b->n;

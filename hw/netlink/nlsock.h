@@ -20,16 +20,17 @@ struct nlsock {
 
 #define NLSOCK_CLOSED ((struct nlsock){.fd = -1})
 
-/* protocol: NETLINK_ROUTE, NETLINK_RDMA, NETLINK_GENERIC. The timeout of answers is 2 seconds. */
+/* Opens a socket; protocol: NETLINK_ROUTE, NETLINK_RDMA, NETLINK_GENERIC. The timeout of answers is
+ * 2 seconds. */
 int nlsock_open(struct nlsock *, int protocol, struct err *);
-/* The same for a socket opened elsewhere (inside another network namespace); takes ownership of fd,
- * also on failure. */
+/* Like nlsock_open(), for a socket opened elsewhere (inside another network namespace); takes
+ * ownership of fd, also on failure. */
 int nlsock_adopt(struct nlsock *, int fd);
 void nlsock_close(struct nlsock *);
 
-/* Handles one message of an answer; borrowed for the call. A negative return becomes the result;
- * the rest of the answer is read and dropped. -ECANCELED aborts a dump: the rest is not read, and
- * the socket must be closed. */
+/* Handles one message of an answer; the message is borrowed for the call. A negative return becomes
+ * the result; the rest of the answer is read and dropped. -ECANCELED aborts a dump: the rest is not
+ * read, and the socket must be closed. */
 typedef int nlsock_fn(const struct nlmsghdr *, void *arg);
 
 /* Sends one request and calls fn for its answer: a whole dump, otherwise one reply. Sets
@@ -38,11 +39,11 @@ typedef int nlsock_fn(const struct nlmsghdr *, void *arg);
  * -ETIMEDOUT: no answer; -EMSGSIZE: an answer exceeds the buffer. */
 int nlsock_call(struct nlsock *, struct nl_msg *req, nlsock_fn *fn, void *arg, struct err *);
 
-/* The same, but frees the request; NULL returns -ENOMEM. */
-int nlsock_ask(struct nlsock *, struct nl_msg *req, nlsock_fn *fn, void *arg, struct err *);
+/* Like nlsock_call(), but frees the request; -ENOMEM if the request is NULL. */
+int nlsock_query(struct nlsock *, struct nl_msg *req, nlsock_fn *fn, void *arg, struct err *);
 
-/* The id of a generic netlink family, over a NETLINK_GENERIC socket; 0: the kernel has none, or the
- * request failed. */
+/* Queries the id of a generic netlink family, over a NETLINK_GENERIC socket; 0: the kernel has no
+ * such family, or the request failed. */
 uint16_t nlsock_family(struct nlsock *, const char *name);
 
 /* Receives the answer to request `index` of a batch: a message, or h == NULL and its error

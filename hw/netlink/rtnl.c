@@ -69,7 +69,8 @@ static void decode_kind(struct nlattr *linkinfo, struct netdev *d)
 		attr_text(kind, d->kind, sizeof(d->kind));
 }
 
-/* RFC 2863 ifOperStatus in the spelling of operstates[] in linux/net/core/net-sysfs.c. */
+/* Returns the name of an operational state (RFC 2863, ifOperStatus), as in operstates[] in
+ * linux/net/core/net-sysfs.c. */
 static const char *operstate_name(uint8_t state)
 {
 	static const char *const names[] = {"unknown", "notpresent", "down", "lowerlayerdown",
@@ -124,8 +125,8 @@ static void decode_identity(struct nlattr **tb, struct netdev *d)
 		attr_text(tb[IFLA_PHYS_PORT_NAME], d->port_name, sizeof(d->port_name));
 }
 
-/* The lower netdev of a VLAN or the like. If it is in another namespace (a veth's peer, the parent
- * of a macvlan there), the index is not valid here and is ignored. */
+/* Decodes the lower netdev of a VLAN or the like. If that is in another namespace (a veth's peer,
+ * the parent of a macvlan), its index is not valid here and is ignored. */
 static void decode_lower(struct nlattr **tb, struct netdev *d)
 {
 	uint32_t lower = tb[IFLA_LINK] && !tb[IFLA_LINK_NETNSID] ? nla_get_u32(tb[IFLA_LINK]) : 0;
@@ -282,7 +283,8 @@ struct nl_msg *rtnl_get_link(int ifindex, const char *name)
 	return nlmsg_finished(msg, r);
 }
 
-/* The alias is sent without terminator: length 0 removes it. */
+/* Appends the attributes of a change. The alias is sent without its NUL, so an empty one removes
+ * the alias. */
 static int rtnl_put_change(struct nl_msg *msg, const struct netdev_change *c)
 {
 	int r = 0;
@@ -378,7 +380,7 @@ static bool rtnl_has_word(const char *list, const char *word, size_t n)
 	return false;
 }
 
-/* Returns how many fitted. */
+/* Appends the alternative names in `from` except those in `keep`. Returns how many fitted. */
 static unsigned put_altnames(struct nl_msg *msg, const struct nlattr *from, const char *keep)
 {
 	unsigned n = 0;

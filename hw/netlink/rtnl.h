@@ -17,8 +17,8 @@ struct rtnl_link {
 	bool gone;	      /* RTM_DELLINK */
 	struct netdev netdev; /* master_name stays "": it needs a whole dump */
 	bool has_parent;      /* the message has a parent device, which may not be a function */
-	/* Of a netdev that moves away: the id of its new namespace (NSID_NONE: it does not move),
-	 * and its ifindex there (0: not reported). */
+	/* If the netdev moves to another namespace: the id of that namespace (NSID_NONE: it does
+	 * not move), and its ifindex there (0: not reported). */
 	int new_nsid, new_ifindex;
 };
 
@@ -31,9 +31,9 @@ struct rtnl_stats {
  * -EBADMSG: an attribute has the wrong size or form. Outputs are untouched on failure. netdev.nsid
  * is NSID_HOST unless the message answers a request for another namespace. */
 int rtnl_decode_link(const struct nlmsghdr *, struct rtnl_link *ret, struct rtnl_stats *stats);
-/* IFLA_IFALIAS of an RTM_NEWLINK, "" = none; errors as above. */
+/* Decodes IFLA_IFALIAS of an RTM_NEWLINK, "" = none; errors as rtnl_decode_link(). */
 int rtnl_decode_alias(const struct nlmsghdr *, char ret[ATTACH_ALIAS_SIZE]);
-/* All alternative names, separated by spaces; -EOVERFLOW: ret has those that fitted. */
+/* Decodes all alternative names, separated by spaces; -EOVERFLOW: ret has those that fitted. */
 int rtnl_decode_altnames(const struct nlmsghdr *, char ret[ALTNAMES_SIZE]);
 /* Decodes the netns id of an RTM_NEWNSID answer; -1 = that namespace has none. */
 int rtnl_decode_nsid(const struct nlmsghdr *, int *ret_nsid);

@@ -22,7 +22,8 @@ static int addr_size(int family)
 
 /* --- addresses ------------------------------------------------------------------------------ */
 
-/* The host part set to all ones. A network of one or two addresses has no broadcast (RFC 3021). */
+/* Appends the broadcast address, whose host part is all ones. A network of one or two addresses has
+ * no broadcast (RFC 3021). */
 static int put_broadcast(struct nl_msg *msg, const struct ip_prefix *ip)
 {
 	uint32_t addr;
@@ -59,7 +60,7 @@ struct nl_msg *rtnl_dump_addrs(int ifindex)
 	return nlmsg_build(RTM_GETADDR, NLM_F_DUMP, &ifa, sizeof(ifa));
 }
 
-/* The attribute if its size matches the family, else NULL. */
+/* Returns the attribute if its size matches the family, else NULL. */
 static const struct nlattr *addr_of(const struct nlattr *a, int family)
 {
 	return a && nla_len(a) == addr_size(family) ? a : NULL;
@@ -93,7 +94,8 @@ int rtnl_decode_addr(const struct nlmsghdr *h, struct rtnl_addr *ret)
 
 /* --- routes --------------------------------------------------------------------------------- */
 
-/* A default route may have no destination; then the gateway determines the family. */
+/* Returns the family of a route. A default route may have no destination; then the gateway
+ * determines the family. */
 static int route_family(const struct net_route *route)
 {
 	return route->dst.family != AF_UNSPEC ? route->dst.family : route->gateway.family;
@@ -211,7 +213,8 @@ static void rtnl_add_link(struct rtnl_route *r, uint32_t ifindex)
 		r->links[r->n_links++] = (int)ifindex;
 }
 
-/* A sequence of struct rtnexthop, each followed by its own attributes. */
+/* Adds the links of a multipath route: a sequence of struct rtnexthop, each followed by its own
+ * attributes. */
 static void add_hops(struct rtnl_route *r, const struct nlattr *multipath)
 {
 	const uint8_t *p = nla_data(multipath);

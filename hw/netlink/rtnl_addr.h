@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rtnl_addr.h - addresses and routes: requests for those of one link, routes and nexthops of all.
- * Pure.
+/* rtnl_addr.h - addresses and routes: sets and lists those of one link, and lists the routes and
+ * nexthops of all links. Pure.
  *
  * Requests are NULL when out of memory, else the caller frees with nlmsg_free(). Wire facts:
  * linux/include/uapi/linux/if_addr.h, rtnetlink.h; inet_rtm_newaddr() in linux/net/ipv4/devinet.c,
@@ -14,13 +14,14 @@
 
 #include "attachment.h"
 
-/* The kernel answers -EEXIST if the address exists. */
+/* Adds an address. The kernel answers -EEXIST if the address exists. */
 struct nl_msg *rtnl_new_addr(int ifindex, const struct ip_prefix *);
-/* Adds to the main table. The kernel answers -EEXIST if there is a route to the same destination
- * with the same priority, even through another link. */
+/* Adds a route to the main table. The kernel answers -EEXIST if there is a route to the same
+ * destination with the same priority, even through another link. */
 struct nl_msg *rtnl_new_route(int ifindex, const struct net_route *);
 
-/* Kernels without strict checking (before 4.20) return those of all links. */
+/* List the addresses or the routes of one link. Kernels without strict checking (before 4.20)
+ * return those of all links. */
 struct nl_msg *rtnl_dump_addrs(int ifindex);
 struct nl_msg *rtnl_dump_link_routes(uint8_t family, int ifindex);
 
@@ -30,13 +31,13 @@ struct rtnl_addr {
 	struct ip_prefix ip;
 };
 
-/* RTM_NEWADDR. -EPROTO: another type of message, -EBADMSG: malformed. *ret is untouched on failure.
- */
+/* Decodes RTM_NEWADDR. -EPROTO: another type of message, -EBADMSG: malformed. *ret is untouched on
+ * failure. */
 int rtnl_decode_addr(const struct nlmsghdr *, struct rtnl_addr *ret);
-/* Whether the RTM_NEWROUTE is exactly this route of the main table, through this link only. */
+/* True if the RTM_NEWROUTE is exactly this route of the main table, through this link only. */
 bool rtnl_is_route(const struct nlmsghdr *, int ifindex, const struct net_route *);
 
-/* "10.0.0.7/24", "fd00::7/64" */
+/* Formats the prefix: "10.0.0.7/24", "fd00::7/64". */
 #define RTNL_PREFIX_SIZE 52
 void rtnl_prefix_text(const struct ip_prefix *, char text[RTNL_PREFIX_SIZE]);
 
@@ -61,8 +62,9 @@ struct rtnl_route {
  * is untouched on failure. */
 int rtnl_decode_route(const struct nlmsghdr *, struct rtnl_route *ret);
 
-/* Whether the message may be a default route, of any table; checks its header only. False for other
- * types of messages. Cheap filter for bursts of routes, nearly none of which are. */
+/* True if the message may be a default route of any table; checks its header only. False for other
+ * types of messages. A cheap filter for bursts of route messages, of which almost none are default
+ * routes. */
 bool rtnl_is_default_route(const struct nlmsghdr *);
 
 /* One nexthop object: its link, or the ids of its group. */
@@ -72,7 +74,7 @@ struct rtnl_nexthop {
 	uint32_t group[ROUTE_LINKS_MAX];
 };
 
-/* Decodes RTM_NEWNEXTHOP; errors as above. */
+/* Decodes RTM_NEWNEXTHOP; errors as rtnl_decode_route(). */
 int rtnl_decode_nexthop(const struct nlmsghdr *, struct rtnl_nexthop *ret);
 
 /* Requests; NULL when out of memory, else the caller frees with nlmsg_free(). family: AF_INET or

@@ -34,7 +34,8 @@ static const enum vf_link vf_links[] = {
 	[IFLA_VF_LINK_STATE_DISABLE] = VF_LINK_DISABLE,
 };
 
-/* Digest of all attributes except the traffic statistics, which older kernels send anyway. */
+/* Computes a digest of all attributes except the traffic statistics, which older kernels send
+ * although they were not requested. */
 static uint64_t rtnl_digest_of(const struct nlattr *info)
 {
 	uint64_t h = FNV1A_START;
@@ -100,7 +101,7 @@ static int put_mac(struct nl_msg *msg, uint32_t vf, const struct vf_settings *s)
 	return nla_put(msg, IFLA_VF_MAC, sizeof(mac), &mac);
 }
 
-/* The list is newer (Linux 4.9) than IFLA_VF_VLAN, and only it has the protocol. */
+/* Appends the VLAN as a list (Linux 4.9), because IFLA_VF_VLAN has no protocol. */
 static int put_vlan(struct nl_msg *msg, uint32_t vf, const struct vf_settings *s)
 {
 	struct ifla_vf_vlan_info info = {
@@ -150,7 +151,7 @@ struct vf_u32 {
 _Static_assert(sizeof(struct vf_u32) == sizeof(struct ifla_vf_spoofchk) &&
 		       sizeof(struct vf_u32) == sizeof(struct ifla_vf_trust) &&
 		       sizeof(struct vf_u32) == sizeof(struct ifla_vf_link_state),
-	       "two numbers each");
+	       "struct vf_u32 has the layout of all three");
 
 static int put_u32(struct nl_msg *msg, bool wanted, int type, uint32_t vf, uint32_t value)
 {
@@ -259,7 +260,8 @@ static void decode_rates(struct nlattr **tb, uint32_t vf, struct vf_settings *s)
 	}
 }
 
-/* A switch that the driver does not report is -1 (rtnl_fill_vfinfo()). */
+/* Decodes a switch; false if it is -1, which means that the driver does not report it
+ * (rtnl_fill_vfinfo()). */
 static bool decode_switch(const struct nlattr *a, uint32_t vf, bool *ret)
 {
 	struct vf_u32 v;

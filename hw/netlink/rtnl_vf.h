@@ -11,7 +11,8 @@
 #include "attachment.h"
 #include "model.h"
 
-/* NULL when out of memory, else the caller frees with nlmsg_free(). */
+/* Requests a PF's link with its VFs. NULL when out of memory, else the caller frees with
+ * nlmsg_free(). */
 struct nl_msg *rtnl_get_vfs(int ifindex);
 
 /* settings: a digest of all settings of the VF made through its PF, never 0. */

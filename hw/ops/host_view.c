@@ -2,21 +2,79 @@
 #include "host_view.h"
 
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
 #include "cleanup.h"
-#include "mountinfo.h"
 #include "sysfs.h"
+
+/* Returns the next field, terminated and unescaped: a blank is "\040" (mangle() in
+ * linux/fs/seq_file.c). */
+static char *next_field(char **line)
+{
+	char *field = strsep(line, " \n"), *to = field;
+
+	for (const char *from = field; from && *from; to++) {
+		bool escaped = from[0] == '\\' && strspn(from + 1, "01234567") >= 3;
+
+		*to = escaped ? (char)((from[1] - '0') << 6 | (from[2] - '0') << 3 |
+				       (from[3] - '0'))
+			      : *from;
+		from += escaped ? 4 : 1;
+	}
+	if (to)
+		*to = '\0';
+	return field;
+}
+
+/* Parses a line such as "36 35 0:4 net:[4026532001] /run/netns/a rw shared:1 master:2 - nsfs nsfs
+ * rw". */
+bool mountinfo_parse(char *line, struct mount_line *ret)
+{
+	struct mount_line m = {0};
+	const char *field = "";
+
+	for (int i = 0; i < 6 && field; i++) {
+		field = next_field(&line);
+		m.root = i == 3 ? field : m.root;
+		m.point = i == 4 ? field : m.point;
+	}
+	while (field && (field = next_field(&line)) && strcmp(field, "-") != 0) {
+		m.shared |= strncmp(field, "shared:", 7) == 0;
+		m.slave |= strncmp(field, "master:", 7) == 0;
+	}
+	m.type = field ? next_field(&line) : NULL;
+	if (!m.type || !m.type[0])
+		return false;
+	*ret = m;
+	return true;
+}
+
+bool nsfs_inode(const char *name, const char *kind, uint64_t *ret)
+{
+	size_t n = strlen(kind), digits;
+	char number[24];
+
+	if (strncmp(name, kind, n) != 0 || strncmp(name + n, ":[", 2) != 0)
+		return false;
+	name += n + 2;
+	digits = strspn(name, "0123456789");
+	if (digits >= sizeof(number) || strcmp(name + digits, "]") != 0)
+		return false;
+	memcpy(number, name, digits);
+	number[digits] = '\0';
+	return parse_u64(number, ret) == 0;
+}
 
 #define NETNS_DIR  "/run/netns"
 /* PROC_PID_INIT_INO, linux/proc_ns.h */
 #define FIRST_PIDS "pid:[4026531836]"
 #define LINE_SIZE  8192
 
-/* Returns a negative errno on failure. */
+/* Reads the target of a link below /proc. Returns 0 or a negative errno. */
 static int host_view_read_link(const struct hw *hw, const char *link, char ret[64])
 {
 	int r = hw->proc_fd < 0 ? -ENOENT : sysfs_target(hw->proc_fd, ret, 64, "%s", link);
@@ -24,8 +82,8 @@ static int host_view_read_link(const struct hw *hw, const char *link, char ret[6
 	return r < 0 ? r : 0;
 }
 
-/* The runtime's PID in our PID namespace, 0 if it has none there (SO_PEERCRED, unix(7)); -1: cannot
- * connect. */
+/* Returns the runtime's PID in our PID namespace, 0 if the runtime has no PID there (SO_PEERCRED,
+ * unix(7)); -1: cannot connect. */
 static int runtime_pid(const char *path)
 {
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
@@ -59,8 +117,9 @@ static bool mount_covers(const char *point, const char *path)
 	       (strncmp(point, path, n) == 0 && (path[n] == '/' || path[n] == '\0'));
 }
 
-/* Whether mounts propagate to the folder: decided by the innermost mount, the last one with the
- * longest mount point above the folder. */
+/* True if the host's mounts in NETNS_DIR propagate to us. This depends on the innermost mount that
+ * covers it: the one with the longest mount point, and of several with the same mount point the
+ * last. */
 static bool follows_host(const struct hw *hw)
 {
 	AUTO_FD fd = openat(hw->proc_fd, "self/mountinfo", O_RDONLY | O_CLOEXEC);
@@ -117,7 +176,7 @@ int host_view_judge(const struct host_view *v, struct err *e)
 	if (v->own_mounts && v->root_error && !v->follows)
 		return err_set(e, -v->root_error,
 			       "the host's " NETNS_DIR
-			       " is not to be seen from here (%s): does the container lack "
+			       " is not visible from here (%s): does the container lack "
 			       "\"mountPropagation: HostToContainer\" on " NETNS_DIR "?",
 			       strerror(v->root_error));
 	return 0;

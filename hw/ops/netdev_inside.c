@@ -42,8 +42,8 @@ static int program_keep(const struct bpf_object *o)
 	return 0;
 }
 
-/* A temporary error, not a permanent rejection. */
-static bool netdev_is_passing(int r)
+/* True for a temporary error, false for a permanent rejection. */
+static bool netdev_is_temporary(int r)
 {
 	return r == -ENOMEM || r == -EINTR || r == -EAGAIN || r == -EBUSY || r == -EMFILE ||
 	       r == -ENFILE;
@@ -60,15 +60,15 @@ static int program_load(void)
 		r = program_keep(o);
 	bpf_object__close(o);
 	malloc_trim(0); /* returns the kernel's BTF, 10 MB of heap, which is not needed again */
-	if (r < 0 && !netdev_is_passing(r))
+	if (r < 0 && !netdev_is_temporary(r))
 		refused = r;
 	return r;
 }
 
-static int program_run(int ifindex, const struct netdev_upper *sought, struct netdev_inside *ret)
+static int program_run(int ifindex, const struct netdev_upper *match, struct netdev_inside *ret)
 {
-	uint64_t ctx[3] = {(uint64_t)ifindex, sought ? sought->id : 0,
-			   sought ? (uint64_t)sought->netns << 32 | (unsigned)sought->ifindex : 0};
+	uint64_t ctx[3] = {(uint64_t)ifindex, match ? match->id : 0,
+			   match ? (uint64_t)match->netns << 32 | (unsigned)match->ifindex : 0};
 	struct bpf_test_run_opts opts = {
 		.sz = sizeof(opts), .ctx_in = ctx, .ctx_size_in = sizeof(ctx)};
 	const uint32_t key = 0;
@@ -83,7 +83,7 @@ static int program_run(int ifindex, const struct netdev_upper *sought, struct ne
 	return r < 0 ? r : bpf_map_lookup_elem(map_fd, &key, ret);
 }
 
-static int run_in_kernel(const struct hw *hw, int ifindex, const struct netdev_upper *sought,
+static int run_in_kernel(const struct hw *hw, int ifindex, const struct netdev_upper *match,
 			 struct netdev_inside *ret)
 {
 	int r;
@@ -91,7 +91,7 @@ static int run_in_kernel(const struct hw *hw, int ifindex, const struct netdev_u
 	if (hw->no_bpf)
 		return -EPERM;
 	pthread_mutex_lock(&lock);
-	r = program_run(ifindex, sought, ret);
+	r = program_run(ifindex, match, ret);
 	pthread_mutex_unlock(&lock);
 	return r;
 }
@@ -100,7 +100,7 @@ static int run_in_kernel(const struct hw *hw, int ifindex, const struct netdev_u
 
 struct search {
 	int ifindex, own_fd;
-	int nsid; /* id of our namespace in the searched one */
+	int nsid; /* id of our namespace, relative to the searched one */
 	unsigned netns;
 	bool in_own_netns; /* searching our own namespace, where links have no netns id */
 	bool maybe;	   /* a link in any namespace has a lower netdev with this index */
@@ -123,7 +123,8 @@ static void search_note(struct search *s, const struct rtnl_link *link)
 	memcpy(u->kind, link->netdev.kind, sizeof(u->kind));
 }
 
-/* A veth's peer is not stacked on it. */
+/* Counts links whose lower netdev is the one in question. A veth refers to its peer in the same
+ * way, but is not stacked on it. */
 static int netdev_on_link(const struct nlmsghdr *h, void *arg)
 {
 	struct search *s = arg;
@@ -145,7 +146,7 @@ static int netdev_on_link(const struct nlmsghdr *h, void *arg)
 
 static int search_by_links(struct search *s, struct nlsock *sock)
 {
-	return nlsock_ask(sock, rtnl_dump_links(NSID_HOST, false), netdev_on_link, s, NULL);
+	return nlsock_query(sock, rtnl_dump_links(NSID_HOST, false), netdev_on_link, s, NULL);
 }
 
 static void search_own_netns(struct search *s)
@@ -160,8 +161,8 @@ static void search_own_netns(struct search *s)
 	nlsock_close(&sock);
 }
 
-/* Dumps twice: our namespace may get its id in the searched one only during the first dump
- * (peernet2id_alloc()). */
+/* Dumps the links of a namespace twice, because the kernel may assign the id of our namespace only
+ * during the first dump (peernet2id_alloc()). */
 static int dump_twice(struct search *s, struct nlsock *sock)
 {
 	int r;
@@ -170,7 +171,7 @@ static int dump_twice(struct search *s, struct nlsock *sock)
 	s->nsid = NSID_NONE;
 	r = search_by_links(s, sock);
 	if (r == 0 && s->maybe)
-		r = nlsock_ask(sock, rtnl_get_nsid(s->own_fd), netdev_on_nsid, &s->nsid, NULL);
+		r = nlsock_query(sock, rtnl_get_nsid(s->own_fd), netdev_on_nsid, &s->nsid, NULL);
 	return r == 0 && s->nsid >= 0 ? search_by_links(s, sock) : r;
 }
 
@@ -191,7 +192,8 @@ static int search_one(int netns_fd, const char *path, void *arg)
 	return 0;
 }
 
-/* Results are valid even if some namespaces were missed. */
+/* Searches all namespaces. The uppers that were found are valid even if some namespaces could not
+ * be searched. */
 static int search(const struct hw *hw, int ifindex, struct netdev_inside *ret)
 {
 	AUTO_FD own = netns_open_own();
@@ -215,15 +217,15 @@ int netdev_inside_read(const struct hw *hw, int ifindex, struct netdev_inside *r
 	return r == -ENODEV ? r : search(hw, ifindex, ret);
 }
 
-int netdev_upper_find(const struct hw *hw, int ifindex, const struct netdev_upper *sought,
+int netdev_upper_find(const struct hw *hw, int ifindex, const struct netdev_upper *match,
 		      struct netdev_upper *ret)
 {
 	struct netdev_inside in = {0};
-	int r = run_in_kernel(hw, ifindex, sought, &in);
+	int r = run_in_kernel(hw, ifindex, match, &in);
 
 	if (r < 0)
 		return r;
-	if (in.sought.id)
-		*ret = in.sought;
-	return in.sought.id ? 1 : in.more ? -E2BIG : 0;
+	if (in.match.id)
+		*ret = in.match;
+	return in.match.id ? 1 : in.more ? -E2BIG : 0;
 }

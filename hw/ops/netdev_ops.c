@@ -20,7 +20,7 @@
 
 /* --- find ----------------------------------------------------------------------------------- */
 
-/* The message must have been validated. */
+/* True if an XDP program is attached. The message must have been validated. */
 static bool has_xdp(const struct nlmsghdr *h)
 {
 	const struct nlattr *xdp = nlmsg_find_attr((struct nlmsghdr *)h, sizeof(struct ifinfomsg),
@@ -62,7 +62,7 @@ static int netdev_find(struct nlsock *s, int ifindex, const char *name, struct n
 		       struct err *e)
 {
 	struct netdev_seen seen = {0};
-	int r = nlsock_ask(s, rtnl_get_link(ifindex, name), netdev_ops_on_link, &seen, e);
+	int r = nlsock_query(s, rtnl_get_link(ifindex, name), netdev_ops_on_link, &seen, e);
 
 	if (r < 0)
 		return r;
@@ -97,8 +97,8 @@ struct link_search {
 	struct netdev_seen found;
 };
 
-/* In switchdev mode a PF is also the parent of its VFs' representors: "pf0vf3"
- * (IFLA_PHYS_PORT_NAME). */
+/* True if the netdev is that of the function, and not a representor "pf0vf3" (IFLA_PHYS_PORT_NAME):
+ * in switchdev mode a PF is also the parent of its VFs' representors. */
 static bool netdev_is_of_function(const struct netdev_seen *seen, const char *function)
 {
 	return strcmp(seen->netdev.function, function) == 0 &&
@@ -130,7 +130,7 @@ static int search_links(struct nlsock *s, struct link_search *search, struct net
 
 	for (int i = 0; i < DUMP_ATTEMPTS && r == -EAGAIN; i++) {
 		search->found.netdev.ifindex = 0;
-		r = nlsock_ask(s, rtnl_dump_links(NSID_HOST, false), on_any_link, search, e);
+		r = nlsock_query(s, rtnl_dump_links(NSID_HOST, false), on_any_link, search, e);
 	}
 	if (r == 0 && !search->found.netdev.ifindex)
 		r = err_set(e, -ENODEV, "no such netdev in this namespace");
@@ -194,7 +194,7 @@ int netdev_change(struct nlsock *s, int ifindex, const struct netdev_change *c, 
 
 	if (c->addr_len > HW_ADDR_MAX || (c->name && strlen(c->name) >= IFNAMSIZ))
 		return err_set(e, -EINVAL, "an address or name of that length does not exist");
-	r = nlsock_ask(s, rtnl_change_link(ifindex, c), NULL, NULL, e);
+	r = nlsock_query(s, rtnl_change_link(ifindex, c), NULL, NULL, e);
 	if (r < 0)
 		err_wrap(e, "changing link %d", ifindex);
 	return r;
@@ -202,14 +202,14 @@ int netdev_change(struct nlsock *s, int ifindex, const struct netdev_change *c, 
 
 int netdev_delete(struct nlsock *s, int ifindex, struct err *e)
 {
-	int r = nlsock_ask(s, rtnl_delete_link(ifindex), NULL, NULL, e);
+	int r = nlsock_query(s, rtnl_delete_link(ifindex), NULL, NULL, e);
 
 	if (r < 0)
 		err_wrap(e, "deleting link %d", ifindex);
 	return r;
 }
 
-struct altname_question {
+struct altname_request {
 	const char *keep;
 	struct nl_msg *request; /* NULL = no answer, or out of memory */
 	unsigned n;
@@ -217,28 +217,29 @@ struct altname_question {
 
 static int on_altnames(const struct nlmsghdr *h, void *arg)
 {
-	struct altname_question *q = arg;
+	struct altname_request *q = arg;
 
 	nlmsg_free(q->request);
 	q->request = rtnl_delete_altnames(h, q->keep, &q->n);
 	return q->request ? 0 : -ENOMEM;
 }
 
-/* Deletes as many as fit into one request; returns how many. */
+/* Deletes as many alternative names as fit into one request; returns how many. */
 static int delete_some_altnames(struct nlsock *s, int ifindex, const char *keep, struct err *e)
 {
-	struct altname_question q = {.keep = keep};
-	int r = nlsock_ask(s, rtnl_get_link(ifindex, NULL), on_altnames, &q, e);
+	struct altname_request q = {.keep = keep};
+	int r = nlsock_query(s, rtnl_get_link(ifindex, NULL), on_altnames, &q, e);
 
 	if (r < 0 || q.n == 0) {
 		nlmsg_free(q.request);
 		return r;
 	}
-	r = nlsock_ask(s, q.request, NULL, NULL, e);
+	r = nlsock_query(s, q.request, NULL, NULL, e);
 	return r < 0 ? r : (int)q.n;
 }
 
-/* Enough for the most names that the kernel allows, even if another process adds some meanwhile. */
+/* Maximum number of requests: enough for all names that the kernel allows, even if another process
+ * adds some meanwhile. */
 #define ALTNAME_ROUNDS 512
 
 int netdev_keep_altnames(struct nlsock *s, int ifindex, const char *keep, struct err *e)
@@ -254,7 +255,7 @@ int netdev_keep_altnames(struct nlsock *s, int ifindex, const char *keep, struct
 
 int netdev_add_altname(struct nlsock *s, int ifindex, const char *name, struct err *e)
 {
-	return nlsock_ask(s, rtnl_add_altname(ifindex, name), NULL, NULL, e);
+	return nlsock_query(s, rtnl_add_altname(ifindex, name), NULL, NULL, e);
 }
 
 void netdev_detach_xdp(struct nlsock *s, int ifindex)
@@ -262,13 +263,14 @@ void netdev_detach_xdp(struct nlsock *s, int ifindex)
 	static const uint32_t modes[] = {XDP_FLAGS_SKB_MODE, XDP_FLAGS_DRV_MODE, XDP_FLAGS_HW_MODE};
 
 	for (size_t i = 0; i < ARRAY_SIZE(modes); i++)
-		nlsock_ask(s, rtnl_set_xdp(ifindex, -1, modes[i]), NULL, NULL, NULL);
+		nlsock_query(s, rtnl_set_xdp(ifindex, -1, modes[i]), NULL, NULL, NULL);
 }
 
 /* --- create ----------------------------------------------------------------------------------- */
 
-/* Before Linux 6.14 the kernel checks the name in the socket's namespace, too, where a common name
- * may be in use. Also, a netdev without an alias must not look finished. */
+/* Makes the temporary name. Before Linux 6.14 the kernel also checks the name in the socket's
+ * namespace, where a common name may be in use. Also, a netdev without an alias must not look
+ * finished. */
 static void unfinished_name(const char *ifname, char ret[IFNAMSIZ])
 {
 	snprintf(ret, IFNAMSIZ, "rl-%.12s", ifname);
@@ -282,26 +284,27 @@ static int delete_leftover(struct nlsock *inside, const char *name)
 	return r < 0 ? r : netdev_delete(inside, seen.netdev.ifindex, NULL);
 }
 
-/* If the name is in use by a leftover of an interrupted attempt, deletes that and retries. */
+/* Creates the netdev under its temporary name. If a leftover of an interrupted attempt has that
+ * name, deletes the leftover and retries. */
 static int make_unfinished(struct nlsock *s, struct nlsock *inside, const struct net_plan *plan,
 			   const char *name, int parent_ifindex, int netns_fd, struct err *e)
 {
-	int r = nlsock_ask(s, rtnl_new_stacked(plan, name, parent_ifindex, netns_fd), NULL, NULL,
-			   e);
+	int r = nlsock_query(s, rtnl_new_stacked(plan, name, parent_ifindex, netns_fd), NULL, NULL,
+			     e);
 
 	if (r == -EEXIST && delete_leftover(inside, name) == 0)
-		r = nlsock_ask(s, rtnl_new_stacked(plan, name, parent_ifindex, netns_fd), NULL,
-			       NULL, e);
+		r = nlsock_query(s, rtnl_new_stacked(plan, name, parent_ifindex, netns_fd), NULL,
+				 NULL, e);
 	return r;
 }
 
 int netdev_make_veth(struct nlsock *s, const char *name, int *ret_ifindex, struct err *e)
 {
 	struct netdev_seen seen = {0};
-	int r = nlsock_ask(s, rtnl_new_veth(name), NULL, NULL, e);
+	int r = nlsock_query(s, rtnl_new_veth(name), NULL, NULL, e);
 
 	if (r == -EEXIST && delete_leftover(s, name) == 0)
-		r = nlsock_ask(s, rtnl_new_veth(name), NULL, NULL, e);
+		r = nlsock_query(s, rtnl_new_veth(name), NULL, NULL, e);
 	if (r == 0)
 		r = netdev_by_name(s, name, &seen, e);
 	if (r < 0)
@@ -321,7 +324,7 @@ static int netdev_finish(struct nlsock *inside, const char *unfinished, const ch
 		return r;
 	c.name = ifname;
 	c.alias = alias;
-	r = nlsock_ask(inside, rtnl_change_link(seen.netdev.ifindex, &c), NULL, NULL, e);
+	r = nlsock_query(inside, rtnl_change_link(seen.netdev.ifindex, &c), NULL, NULL, e);
 	if (r < 0)
 		netdev_delete(inside, seen.netdev.ifindex, NULL);
 	return r;
@@ -363,8 +366,8 @@ int netdev_make_stacked(struct nlsock *s, const struct net_plan *plan, int paren
 /* --- addresses and routes --------------------------------------------------------------------- */
 
 /* One datagram with addresses, up and routes; routes come last, because the kernel rejects routes
- * through a link that is down. Errors: a rejected request, which the message names; a route whose
- * place is taken by another one (-EEXIST; accepted if it is the same route). */
+ * through a link that is down. Errors: a rejected request, which the message names; a different
+ * route with the same key exists (-EEXIST, which is accepted if the existing route is the same). */
 
 struct configuration {
 	int ifindex;
@@ -394,7 +397,7 @@ static struct nl_msg *make_request(const struct configuration *c, size_t i)
 	return rtnl_change_link(c->ifindex, &up);
 }
 
-/* nlsock_batch() sends requests unchanged, so the flags are set here. */
+/* Adds a request and sets its flags, because nlsock_batch() does not. */
 static int netdev_add_request(struct nldev_batch *b, struct nl_msg *req)
 {
 	if (req)
@@ -462,12 +465,13 @@ static void request_text(const struct configuration *c, size_t i, char *text, si
 		snprintf(text, size, "setting it up");
 }
 
-/* Batch answers have no extack text, so the rejected request is repeated alone. */
+/* Sets the message for the rejected request. Answers in a batch have no extack text, so the request
+ * is repeated alone. */
 static int name_failure(struct nlsock *s, const struct configuration *c, struct err *e)
 {
 	char what[ROUTE_TEXT_SIZE + 16];
 	struct err now = {0};
-	int r = nlsock_ask(s, make_request(c, c->failed_at), NULL, NULL, &now);
+	int r = nlsock_query(s, make_request(c, c->failed_at), NULL, NULL, &now);
 
 	request_text(c, c->failed_at, what, sizeof(what));
 	return err_set(e, c->failed, "%s: %s", what,
@@ -488,7 +492,7 @@ static int netdev_on_route(const struct nlmsghdr *h, void *arg)
 
 static int dump_routes(struct nlsock *s, struct configuration *c, uint8_t family, struct err *e)
 {
-	int r = nlsock_ask(s, rtnl_dump_link_routes(family, c->ifindex), netdev_on_route, c, e);
+	int r = nlsock_query(s, rtnl_dump_link_routes(family, c->ifindex), netdev_on_route, c, e);
 
 	/* An interrupted dump may have missed a route; the caller then retries. */
 	return r == -EAGAIN ? 0 : r;
@@ -570,7 +574,7 @@ int netdev_addresses(struct nlsock *s, int ifindex, struct ip_prefix *ret, size_
 
 	for (int i = 0; i < DUMP_ATTEMPTS && r == -EAGAIN; i++) {
 		list.n = 0;
-		r = nlsock_ask(s, rtnl_dump_addrs(ifindex), netdev_on_address, &list, e);
+		r = nlsock_query(s, rtnl_dump_addrs(ifindex), netdev_on_address, &list, e);
 	}
 	if (r < 0) {
 		err_wrap(e, "addresses of link %d", ifindex);

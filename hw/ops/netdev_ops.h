@@ -31,7 +31,7 @@ int netdev_by_index(struct nlsock *, int ifindex, struct netdev_seen *ret, struc
 int netdev_by_name(struct nlsock *, const char *name, struct netdev_seen *ret, struct err *);
 int netdev_by_function(struct nlsock *, const char *function, int guess, struct netdev_seen *ret,
 		       struct err *);
-/* The first netdev with exactly this alias. */
+/* Finds the first netdev with exactly this alias. */
 int netdev_by_alias(struct nlsock *, const char *alias, struct netdev_seen *ret, struct err *);
 
 /* Removes from a change the values that the netdev already has. In a move the name is kept, because
@@ -56,7 +56,7 @@ int netdev_delete(struct nlsock *, int ifindex, struct err *);
  * prevents renaming its netdev to it, and prevents moving a netdev of that name into the namespace.
  */
 int netdev_keep_altnames(struct nlsock *, int ifindex, const char *keep, struct err *);
-/* -EEXIST: the name is in use. */
+/* Adds an alternative name. -EEXIST: the name is in use. */
 int netdev_add_altname(struct nlsock *, int ifindex, const char *name, struct err *);
 /* Detaches XDP programs of all modes, as far as the kernel allows: not those of a BPF link. */
 void netdev_detach_xdp(struct nlsock *, int ifindex);
@@ -69,16 +69,16 @@ int netdev_configure(struct nlsock *, int ifindex, const struct ip_prefix *, siz
 /* Lists the addresses of global scope; returns their number (at most `max` are stored). */
 int netdev_addresses(struct nlsock *, int ifindex, struct ip_prefix *ret, size_t max, struct err *);
 
-/* Settings of a VF through its PF; the socket is the host's. get: -ENODEV = the PF has no such VF;
- * settings that the driver does not report are not in `fields`. set: makes the settings in
- * want->fields in one request, in the order in which the kernel's do_setvfinfo() applies them. If
- * the kernel rejects it because of its content (-EOPNOTSUPP, -EINVAL ...), they are made one by
- * one; the message names all rejected ones, the others are made. A minimum rate without a maximum
- * keeps the current maximum. */
+/* Read and set the settings of a VF through its PF; the socket is the host's. vf_settings_get():
+ * -ENODEV = the PF has no such VF; settings that the driver does not report are not in `fields`.
+ * vf_settings_set(): sets those in want->fields in one request, in the order in which the kernel's
+ * do_setvfinfo() applies them. If the kernel rejects the request because of its content
+ * (-EOPNOTSUPP, -EINVAL ...), they are set one by one; the message names all rejected ones, the
+ * others are set. A minimum rate without a maximum keeps the current maximum. */
 int vf_settings_get(struct nlsock *, int pf_ifindex, int vf, struct vf_settings *ret, struct err *);
 int vf_settings_set(struct nlsock *, int pf_ifindex, int vf, const struct vf_settings *want,
 		    struct err *);
-/* The settings of `want` that differ in `is`, as bits. */
+/* Returns the settings of `want` that differ in `is`, as bits. */
 unsigned vf_settings_differ(const struct vf_settings *want, const struct vf_settings *is);
-/* "mac, vlan" */
+/* Formats the names of the settings: "mac, vlan". */
 void vf_fields_text(unsigned fields, char *text, size_t size);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* netdev_state_decode.c - digests of the kernel's messages about a netdev. Pure.
  *
- * All attributes are included, even unknown ones; only those that change by themselves, or that are
- * restored and compared by value, are listed here and left out. */
+ * All attributes are included, even unknown ones, except those listed here: attributes that change
+ * by themselves, and attributes that are restored and compared by value. */
 #include <linux/ethtool_netlink.h>
 #include <linux/genetlink.h>
 #include <linux/if_link.h>
@@ -26,7 +26,7 @@
 
 #define LEFT_OUT (-1)
 
-/* The section of an attribute, or LEFT_OUT. */
+/* Returns the section of an attribute, or LEFT_OUT. */
 static int link_section(int type)
 {
 	switch (type) {
@@ -84,7 +84,7 @@ static int link_section(int type)
 	}
 }
 
-/* Up is restored; the others depend on it and on the carrier. */
+/* IFF_UP is restored; the other flags depend on it and on the carrier. */
 #define FOLLOWING_FLAGS ((unsigned)(IFF_UP | IFF_RUNNING | 1 << 16 | 1 << 17))
 
 static void add_attr(struct netdev_state *s, enum netdev_section section, const struct nlattr *a)
@@ -141,7 +141,7 @@ static const struct {
 	{STATE_RSS, MSG_RSS_GET, HEADER},
 };
 
-static struct nl_msg *ethtool_question(uint16_t family, uint8_t command, int flags, int ifindex)
+static struct nl_msg *ethtool_request_of(uint16_t family, uint8_t command, int flags, int ifindex)
 {
 	struct nl_msg *msg = genl_request(family, command, ETHTOOL_GENL_VERSION, flags);
 	struct nlattr *header = msg ? nla_nest_start(msg, NLA_F_NESTED | 1) : NULL;
@@ -162,7 +162,7 @@ struct nl_msg *netdev_state_question(size_t i, uint16_t family, int ifindex,
 
 	if (i >= ARRAY_SIZE(questions))
 		return NULL;
-	msg = ethtool_question(family, questions[i].command, 0, ifindex);
+	msg = ethtool_request_of(family, questions[i].command, 0, ifindex);
 	if (msg)
 		*ret_section = questions[i].section;
 	return msg;
@@ -170,7 +170,7 @@ struct nl_msg *netdev_state_question(size_t i, uint16_t family, int ifindex,
 
 struct nl_msg *netdev_state_rss_dump(uint16_t family, int ifindex)
 {
-	return ethtool_question(family, MSG_RSS_GET, NLM_F_DUMP, ifindex);
+	return ethtool_request_of(family, MSG_RSS_GET, NLM_F_DUMP, ifindex);
 }
 
 static void add_attrs(struct netdev_state *s, enum netdev_section section, uint32_t left_out,

@@ -26,6 +26,7 @@
 #include "genl.h"
 #include "own_programs.h"
 #include "rtnl.h"
+#include "search.h"
 #include "sysfs.h"
 
 struct state_reader {
@@ -53,8 +54,8 @@ static int netdev_state_on_link(const struct nlmsghdr *h, void *arg)
 
 static void read_link(struct state_reader *l, struct nlsock *rtnl)
 {
-	if (nlsock_ask(rtnl, rtnl_get_link(l->ifindex, NULL), netdev_state_on_link, l->state,
-		       NULL) < 0)
+	if (nlsock_query(rtnl, rtnl_get_link(l->ifindex, NULL), netdev_state_on_link, l->state,
+			 NULL) < 0)
 		sections_unknown(l, STATE_LINK, STATE_XDP);
 }
 
@@ -65,7 +66,8 @@ static void read_link(struct state_reader *l, struct nlsock *rtnl)
 #define TCX_EGRESS   47
 #define PROGRAMS_MAX 64 /* BPF_MPROG_MAX, linux/include/linux/bpf_mprog.h */
 
-/* -EINVAL: kernels before 6.6 have no tcx. -ENOENT: no program was ever attached. */
+/* Adds the ids of the tcx programs. -EINVAL: kernels before 6.6 have no tcx. -ENOENT: no program
+ * was ever attached. */
 static void read_tcx(struct state_reader *l, uint32_t type)
 {
 	uint32_t ids[PROGRAMS_MAX] = {0};
@@ -89,7 +91,7 @@ static void read_tcx(struct state_reader *l, uint32_t type)
 /* These families are built into the kernel, so their ids are valid until reboot. */
 enum family { FAMILY_ETHTOOL, FAMILY_NETDEV, FAMILY_SHAPER, N_FAMILIES };
 
-/* 0 = the kernel has no such family, or the request failed. */
+/* Returns the family's id, 0 if the kernel has no such family or the request failed. */
 static uint16_t family_of(struct state_reader *l, enum family which)
 {
 	/* linux/include/uapi/linux/{ethtool_netlink,netdev,net_shaper}.h */
@@ -134,7 +136,8 @@ static void read_ethtool(struct state_reader *l)
 		nlmsg_free(msg);
 	}
 	nlsock_batch(&l->genl, questions, len, n, netdev_on_answer, l->state);
-	r = nlsock_ask(&l->genl, netdev_state_rss_dump(family, l->ifindex), on_rss, l->state, NULL);
+	r = nlsock_query(&l->genl, netdev_state_rss_dump(family, l->ifindex), on_rss, l->state,
+			 NULL);
 	if (r < 0 && r != -EOPNOTSUPP)
 		netdev_state_unknown(l->state, STATE_RSS);
 }
@@ -168,8 +171,9 @@ static void read_napi(struct state_reader *l)
 
 	if (!family)
 		return;
-	r = nlsock_ask(&l->genl, dump_of(family, NETDEV_NAPI_GET, NETDEV_NAPI_IFINDEX, l->ifindex),
-		       on_napi, l->state, NULL);
+	r = nlsock_query(&l->genl,
+			 dump_of(family, NETDEV_NAPI_GET, NETDEV_NAPI_IFINDEX, l->ifindex), on_napi,
+			 l->state, NULL);
 	if (r < 0 && r != -EOPNOTSUPP)
 		netdev_state_unknown(l->state, STATE_NAPI);
 }
@@ -192,8 +196,8 @@ static void read_shapers(struct state_reader *l)
 
 	if (!family)
 		return;
-	r = nlsock_ask(&l->genl, dump_of(family, SHAPER_GET, SHAPER_IFINDEX, l->ifindex), on_shaper,
-		       l->state, NULL);
+	r = nlsock_query(&l->genl, dump_of(family, SHAPER_GET, SHAPER_IFINDEX, l->ifindex),
+			 on_shaper, l->state, NULL);
 	if (r < 0 && r != -EOPNOTSUPP)
 		netdev_state_unknown(l->state, STATE_QUEUES);
 }
@@ -206,13 +210,11 @@ static bool is_volatile(const char *name)
 	static const char *const names[] = {"tx_timeout", "inflight", "limit", "stall_cnt",
 					    "stall_max"};
 
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (strcmp(names[i], name) == 0)
-			return true;
-	return false;
+	return any_of(ARRAY_SIZE(names), i, strcmp(names[i], name) == 0);
 }
 
-/* Drivers set xps_cpus by themselves, so it has its own section. */
+/* Returns the section of a queue's file. Drivers set xps_cpus by themselves, so it has its own
+ * section. */
 static enum netdev_section file_section(const char *name)
 {
 	return strcmp(name, "xps_cpus") == 0   ? STATE_XPS
@@ -220,7 +222,7 @@ static enum netdev_section file_section(const char *name)
 					       : STATE_QUEUES;
 }
 
-/* "00000000,00000000" and "0": not set. */
+/* True for "00000000,00000000" and "0", which mean "not set". */
 static bool netdev_is_zero(const char *text)
 {
 	return text[strspn(text, "0,")] == '\0';
@@ -266,8 +268,8 @@ static void read_state_file(struct state_reader *l, int dir, enum netdev_section
 		netdev_state_unknown(l->state, section);
 }
 
-/* Checks at the end that the name is still the netdev's; if not, all sections read by name are
- * unknown. */
+/* Adds the files of the netdev and its queues. If another netdev has the name afterwards, all
+ * sections read by name are unknown. */
 static void read_sysfs_files(struct state_reader *l)
 {
 	AUTO_FD dir = sysfs_open_dir(l->hw->sys_fd, "class/net/%s", l->name);
@@ -326,8 +328,8 @@ static void netdev_add_answer(struct state_reader *l, enum netdev_section sectio
 				 r < 0 ? sizeof(r) : sizeof(value));
 }
 
-/* Only the number of rules is read. If there are any, the section is unknown, as they cannot be
- * compared. */
+/* Reads only the number of classification rules. If there are any, the section is unknown, as they
+ * cannot be compared. */
 static void read_rules(struct state_reader *l)
 {
 	struct ethtool_rxnfc rules = {.cmd = ETHTOOL_GRXCLSRLCNT};
@@ -350,8 +352,8 @@ static void read_hash_fields(struct state_reader *l)
 	}
 }
 
-/* linux/include/uapi/linux/ethtool.h: rx_copybreak, tx_copybreak, pfc_prevention_tout,
- * tx_copybreak_buf_size */
+/* Adds the tunables of linux/include/uapi/linux/ethtool.h: rx_copybreak, tx_copybreak,
+ * pfc_prevention_tout, tx_copybreak_buf_size. */
 static void read_tunables(struct state_reader *l)
 {
 	static const uint32_t types[] = {ETHTOOL_TUNABLE_U32, ETHTOOL_TUNABLE_U32,

@@ -29,24 +29,24 @@ int netdev_inside_read(const struct hw *, int ifindex, struct netdev_inside *ret
 /* Finds a netdev stacked on a netdev of the thread's namespace, in any namespace: by its id or, if
  * that is 0, by the inode of its namespace and its index there. 1: found, *ret is set; 0: not
  * stacked on it (any more); negative: unknown, as no BPF program can run. For worker threads. */
-int netdev_upper_find(const struct hw *, int ifindex, const struct netdev_upper *sought,
+int netdev_upper_find(const struct hw *, int ifindex, const struct netdev_upper *match,
 		      struct netdev_upper *ret);
 
-/* A netdev stacked on it in the same namespace, according to sysfs; false: none. */
+/* Finds a netdev stacked on this one in the same namespace, by sysfs; false: none. */
 bool netdev_upper_here(const struct hw *, const char *name, char ret[IFNAMSIZ]);
 
 /* --- pure ------------------------------------------------------------------------------------- */
 
 /* Adds the attributes of an RTM_NEWLINK; -EBADMSG. */
 int netdev_state_link(struct netdev_state *, const struct nlmsghdr *);
-/* The i-th ethtool netlink request; NULL: past the last one, or out of memory (then ret_section is
- * untouched). */
+/* Builds the i-th ethtool netlink request; NULL: past the last one, or out of memory (then
+ * ret_section is untouched). */
 struct nl_msg *netdev_state_question(size_t i, uint16_t family, int ifindex,
 				     enum netdev_section *ret_section);
 /* Adds the answer to the i-th request: a message, or h == NULL and an error. */
 void netdev_state_answer(struct netdev_state *, size_t i, const struct nlmsghdr *h, int error);
-/* The request for all RSS contexts including additional ones (Linux 6.11); netdev_state_rss() adds
- * one of the answers. */
+/* Builds the request for all RSS contexts including additional ones (Linux 6.11);
+ * netdev_state_rss() adds one of the answers. */
 struct nl_msg *netdev_state_rss_dump(uint16_t family, int ifindex);
 void netdev_state_rss(struct netdev_state *, const struct nlmsghdr *);
 /* Adds one NAPI instance of NETDEV_CMD_NAPI_GET; -EBADMSG. */

@@ -6,7 +6,7 @@
  * namespace, it is resolved below process 1's root, including symbolic links: "/var/run" usually is
  * a link to "/run". Errors: a removed path (-ENOENT); one that never was a network namespace
  * (-EINVAL); a path that leads to another namespace now (-ENOENT); a path below a process's root
- * that only its file system could resolve (-EAGAIN). */
+ * whose resolution needs an answer of its file system (-EAGAIN). */
 #include "netns.h"
 
 #include <ctype.h>
@@ -24,7 +24,7 @@
 #include "netns_walk.h"
 #include "sysfs.h"
 
-/* A container has its own /run; the host's is opened through process 1. */
+/* Opens the host's /run/netns, through process 1 because a container has its own /run. */
 static int open_names_dir(const struct hw *hw)
 {
 	int fd = hw->proc_fd < 0 ? -1 : sysfs_open_dir(hw->proc_fd, "1/root/run/netns");
@@ -34,7 +34,8 @@ static int open_names_dir(const struct hw *hw)
 	return fd < 0 ? -errno : fd;
 }
 
-/* A file that is not a mount point (yet or any more) is an ordinary empty file. */
+/* Opens a named namespace. A file that is not a mount point (yet or any more) is an ordinary empty
+ * file. */
 static int netns_open_namespace(int dir, const char *name)
 {
 	int fd = netns_open_at(dir, name, 0);
@@ -91,9 +92,9 @@ int netns_socket(int netns_fd, int protocol)
 
 /* --- settings in /proc/sys/net ---------------------------------------------------------------- */
 
-/* The folder shows the namespace of the task that opens a file in it. Errors: a missing setting or
- * netdev (-ENOENT); /proc/sys read-only, as container runtimes mount it for all but privileged
- * containers (-EROFS). */
+/* Files below /proc/sys/net belong to the namespace of the task that opens them. Errors: a missing
+ * setting or netdev (-ENOENT); /proc/sys read-only, as container runtimes mount it for all but
+ * privileged containers (-EROFS). */
 
 struct sysctl_job {
 	const struct hw *hw;
@@ -164,8 +165,8 @@ int netns_sysctl(const struct hw *hw, int netns_fd, const char *ifname,
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-/* All namespaces are on one file system. AT_STATX_DONT_SYNC: another file system (FUSE) might never
- * answer. */
+/* True if the file is a namespace: all namespaces are on one file system. AT_STATX_DONT_SYNC:
+ * another file system (FUSE) might never answer. */
 static bool is_on_nsfs(int path_fd)
 {
 	struct statx file, own;
@@ -176,8 +177,8 @@ static bool is_on_nsfs(int path_fd)
 	       file.stx_dev_major == own.stx_dev_major && file.stx_dev_minor == own.stx_dev_minor;
 }
 
-/* Opens for real, now that it is nsfs; nsfs has several kinds of namespaces, and the ioctl returns
- * which one it is. */
+/* Opens the file itself, which is known to be on nsfs. nsfs has several kinds of namespaces, and
+ * the ioctl returns the kind. */
 static int reopen(int path_fd)
 {
 	char link[64];
@@ -212,10 +213,10 @@ static bool has_own_mounts(const struct hw *hw)
 	       strcmp(ours, first) != 0;
 }
 
-/* Resolve flag for paths below a process's root: a mount there may be served by a file system
- * (FUSE) that never answers. Mount points and the path to them are always cached. Linux 5.12; 0
- * before. */
-static uint64_t without_asking(int root_fd)
+/* Returns the flag to resolve a path below a process's root only from the cache: a mount there may
+ * be served by a file system (FUSE) that never answers. Mount points and the path to them are
+ * always cached. 0 before Linux 5.12, which does not have the flag. */
+static uint64_t resolve_cached_only(int root_fd)
 {
 	const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_CACHED};
 	AUTO_FD fd = (int)syscall(SYS_openat2, root_fd, ".", &how, sizeof(how));
@@ -223,7 +224,8 @@ static uint64_t without_asking(int root_fd)
 	return fd < 0 && errno == EINVAL ? 0 : RESOLVE_CACHED;
 }
 
-/* Symbolic links are resolved below that root. The host's own root (process 1) is trusted. */
+/* Opens a path below the root of a process, and resolves symbolic links below that root, too. The
+ * host's own root (process 1) is trusted. */
 static int open_below_root(int proc_fd, const char *process, const char *path)
 {
 	char root[32];
@@ -234,8 +236,8 @@ static int open_below_root(int proc_fd, const char *process, const char *path)
 	fd = openat(proc_fd, root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	return netns_open_at(fd, path,
-			     RESOLVE_IN_ROOT | (strcmp(process, "1") ? without_asking(fd) : 0));
+	return netns_open_at(
+		fd, path, RESOLVE_IN_ROOT | (strcmp(process, "1") ? resolve_cached_only(fd) : 0));
 }
 
 /* Returns "17/..." of "/proc/17/...", else NULL: a process is the same in any /proc mount, and its
@@ -328,9 +330,9 @@ bool netns_is_there(const struct hw *hw, const struct netns_id *id)
 
 /* --- inside --------------------------------------------------------------------------------- */
 
-/* setns() back fails only while the kernel is out of memory (create_new_namespaces() in
- * linux/kernel/nsproxy.c). The thread must not continue in the wrong namespace, so retry forever.
- */
+/* Returns to our own namespace. setns() fails here only while the kernel is out of memory
+ * (create_new_namespaces() in linux/kernel/nsproxy.c). The thread must not continue in the wrong
+ * namespace, so retry forever. */
 static void return_to_own_netns(int own_fd)
 {
 	const struct timespec moment = {.tv_nsec = 1000000};

@@ -27,26 +27,27 @@ int netns_socket(int netns_fd, int protocol);
 /* --- work inside namespaces ------------------------------------------------------------------- */
 
 /* Opens the namespace of a host path as reported by the runtime ("/var/run/netns/cni-1234",
- * "/proc/17/ns/net"). Resolved below proc_fd's "1/root" if we have our own mount namespace
- * (Linux 5.6, for openat2()). -ENOENT: not there any more, -EINVAL: not a network namespace. */
+ * "/proc/17/ns/net"). Resolved below proc_fd's "1/root" if we have our own mount namespace (Linux
+ * 5.6, for openat2()). -ENOENT: the path does not exist any more, -EINVAL: it is not a network
+ * namespace. */
 int netns_open_path(const struct hw *, const char *path, struct err *);
 /* Sets *ret to the path with device and inode of the nsfs file. */
 int netns_identify(int netns_fd, const char *path, struct netns_id *ret);
-/* Opens the namespace only if the path still leads to the same one; otherwise -ENOENT, also if the
- * identity is unknown: a path alone proves nothing. */
+/* Opens the namespace only if the path still leads to the same one. Otherwise -ENOENT, also if the
+ * identity is unknown, because a path alone proves nothing. */
 int netns_open_id(const struct hw *, const struct netns_id *, struct err *);
-/* Whether its path still leads to it. False does not mean that it was removed: the path may have
- * been. */
+/* True if the path still leads to this namespace. If false, the namespace may still exist: only the
+ * path may have been removed. */
 bool netns_is_there(const struct hw *, const struct netns_id *);
 
 /* Result of a search for a namespace. */
 enum netns_life { NETNS_UNKNOWN, NETNS_ALIVE, NETNS_DEAD };
 
-/* Opens the namespace by its path or, if that does not lead to it any more, by another path, which
- * is then stored in the id. -ENOENT: the namespace does not exist any more; -EAGAIN: not found, but
- * not everything could be searched. Walks over all processes: for worker threads. */
+/* Opens the namespace by its path. If that does not lead to the namespace any more, searches
+ * another path, and stores it in the id. -ENOENT: the namespace does not exist any more; -EAGAIN:
+ * not found, but not everything could be searched. Walks over all processes: for worker threads. */
 int netns_open_anywhere(const struct hw *, struct netns_id *, struct err *);
-/* As netns_open_anywhere(), but does not keep the namespace open. */
+/* Like netns_open_anywhere(), but does not keep the namespace open. */
 enum netns_life netns_search(const struct hw *, struct netns_id *);
 
 /* Whether a process runs in a namespace. */
@@ -58,9 +59,9 @@ void netns_users(const struct hw *, const struct netns_id *, size_t n, enum netn
 		 unsigned *ret_pid);
 
 /* Runs fn inside the namespace and returns its result. Only the calling thread enters the
- * namespace, and it is back in its own when the function returns. */
+ * namespace; it has left it when the function returns. */
 int netns_run(int netns_fd, int (*fn)(void *arg), void *arg);
-/* Opens a rtnetlink or RDMA netlink socket inside it. */
+/* Opens a rtnetlink or RDMA netlink socket inside the namespace. */
 int netns_nlsock(struct nlsock *ret, int netns_fd, int protocol, struct err *);
 
 /* Returned by netns_each(): some namespaces may have been missed. */
@@ -86,7 +87,7 @@ int netns_sysctl(const struct hw *, int netns_fd, const char *ifname, const stru
 		 size_t n, struct err *);
 
 /* Probes whether another station uses one of these addresses, and listens for wait_ms; the netdev
- * must be up and have none of them. 1: in use; which one and the station's MAC are set; 0: no
+ * must be up and have none of them. 1: in use; the address and the station's MAC are set; 0: no
  * answer; negative: cannot probe (no carrier, no CAP_NET_RAW). Ethernet only. */
 int netns_probe(int netns_fd, int ifindex, const uint8_t mac[6], const struct ip_prefix *, size_t n,
 		unsigned wait_ms, size_t *ret_which, uint8_t ret_mac[6]);

@@ -18,7 +18,7 @@
 
 /* --- frames ----------------------------------------------------------------------------------- */
 
-/* RFC 1071; sum: the initial value, from the pseudo header. */
+/* Computes the checksum of RFC 1071; sum: the initial value, from the pseudo header. */
 static uint16_t inet_checksum(const uint8_t *p, size_t n, uint32_t sum)
 {
 	for (size_t i = 0; i + 1 < n; i += 2)
@@ -28,7 +28,7 @@ static uint16_t inet_checksum(const uint8_t *p, size_t n, uint32_t sum)
 	return (uint16_t)~sum;
 }
 
-/* sender: 0.0.0.0 in a probe. */
+/* Builds an ARP request; sender: 0.0.0.0 in a probe. */
 static size_t arp_frame(const uint8_t mac[6], const uint8_t sender[4], const uint8_t addr[4],
 			uint8_t *ret)
 {
@@ -61,9 +61,10 @@ _Static_assert(sizeof(struct advertisement) == 32, "no padding");
 _Static_assert(sizeof(struct ether_header) + sizeof(struct ip6_hdr) +
 			       sizeof(struct advertisement) ==
 		       ANNOUNCE_FRAME_MAX,
-	       "the longest");
+	       "ANNOUNCE_FRAME_MAX is the length of the longest frame");
 
-/* RFC 8200, section 8.1. The addresses form a pseudo header before the n bytes of the message. */
+/* Computes the checksum of RFC 8200, section 8.1: the addresses form a pseudo header before the n
+ * bytes of the message. */
 static uint16_t icmp6_checksum(const struct ip6_hdr *ip, const void *message, size_t n)
 {
 	uint8_t pseudo[2 * sizeof(ip->ip6_src)];
@@ -75,8 +76,8 @@ static uint16_t icmp6_checksum(const struct ip6_hdr *ip, const void *message, si
 				     IPPROTO_ICMPV6);
 }
 
-/* A frame with an ICMPv6 message of n bytes to a multicast address. checksum: the message's field,
- * which is 0 so far. */
+/* Builds a frame with an ICMPv6 message of n bytes to a multicast address. checksum: the checksum
+ * field of the message, which is 0 so far. */
 static size_t icmp6_frame(const uint8_t mac[6], const uint8_t from[16], const uint8_t group[16],
 			  void *message, size_t n, uint16_t *checksum, uint8_t *ret)
 {
@@ -124,7 +125,8 @@ size_t announce_frame(const uint8_t mac[6], const struct ip_prefix *ip,
 
 /* --- probes ----------------------------------------------------------------------------------- */
 
-/* Sent to the solicited-node multicast address (RFC 4291, section 2.7.1). */
+/* Builds a neighbour solicitation to the solicited-node multicast address (RFC 4291, section
+ * 2.7.1). */
 static size_t solicitation_frame(const uint8_t mac[6], const uint8_t addr[16], uint8_t *ret)
 {
 	static const uint8_t unspecified[16];
@@ -196,7 +198,7 @@ bool probe_is_answered(const uint8_t *frame, size_t len, const uint8_t mac[6],
 
 /* --- sending ---------------------------------------------------------------------------------- */
 
-/* Protocol 0: receives nothing. */
+/* Opens a socket that only sends: with protocol 0 it receives nothing. */
 static int netns_announce_open_packet_socket(void *arg)
 {
 	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
@@ -241,5 +243,7 @@ int netns_announce(int netns_fd, int ifindex, const uint8_t mac[6], const struct
 		r = -errno;
 	if (r == 0)
 		r = netns_announce_send_all(fd, mac, ips, n);
-	return r < 0 ? err_set(e, r, "announcing addresses to neighbours: %s", strerror(-r)) : 0;
+	return r < 0 ? err_set(e, r, "cannot send gratuitous ARP or unsolicited NA: %s",
+			       strerror(-r))
+		     : 0;
 }

@@ -18,8 +18,8 @@
 
 #define ANNOUNCE_FRAME_MAX 86
 
-/* Pure. Return the frame's length, 0 for another family. Drivers pad frames shorter than 60 bytes.
- */
+/* Pure: build a frame. Return its length, 0 for another family. Drivers pad frames shorter than 60
+ * bytes. */
 size_t announce_frame(const uint8_t mac[6], const struct ip_prefix *,
 		      uint8_t ret[ANNOUNCE_FRAME_MAX]);
 size_t probe_frame(const uint8_t mac[6], const struct ip_prefix *, uint8_t ret[ANNOUNCE_FRAME_MAX]);

@@ -3,8 +3,8 @@
  *
  * Success: one walk (netns_walk.c) builds a set for all callers that were waiting when it began;
  * each caller opens the namespaces it needs. Fails if the set is incomplete, or if a namespace that
- * the walk listed cannot be opened; netns_each() then walks again, to learn whether it was removed.
- */
+ * the walk listed cannot be opened; netns_each() then walks again, to find out whether the
+ * namespace was removed. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +14,7 @@
 #include "ino_set.h"
 #include "netns.h"
 #include "netns_walk.h"
+#include "search.h"
 
 /* Maximum number of walks of netns_each(). */
 #define ROUNDS_MAX 3
@@ -55,8 +56,8 @@ static void set_put(struct shared_set *s)
 	pthread_mutex_unlock(&walks.lock);
 }
 
-/* Releases the lock, runs a walk, and takes the lock again. walks.last holds one reference to the
- * set. */
+/* Releases the lock, runs a walk, and acquires the lock again. walks.last holds one reference to
+ * the set. */
 static void take_walk(const struct hw *hw)
 {
 	struct shared_set *s = NULL;
@@ -107,7 +108,8 @@ static struct shared_set *walk_after_now(const struct hw *hw)
 
 /* --- one namespace ---------------------------------------------------------------------------- */
 
-/* Opens it only if it still has the inode found; the caller compares the device in *ret. */
+/* Opens a namespace that the walk found, only if the path still has that inode; the caller compares
+ * the device in *ret. */
 static int open_found(const struct hw *hw, const struct netns_found *f, struct netns_id *ret)
 {
 	AUTO_FD fd = netns_open_path(hw, f->path, NULL);
@@ -126,14 +128,11 @@ static int open_found(const struct hw *hw, const struct netns_found *f, struct n
 
 static const struct netns_found *set_find(const struct netns_set *s, uint64_t ino)
 {
-	for (size_t i = 0; i < s->n; i++)
-		if (s->items[i].ino == ino)
-			return &s->items[i];
-	return NULL;
+	return find_first(s->items, s->n, i, s->items[i].ino == ino);
 }
 
-/* -ENOENT: the namespace does not exist. -EAGAIN: that is unknown, because the set is incomplete or
- * the namespace could not be opened. */
+/* Opens the namespace by a path in the set. -ENOENT: the namespace does not exist. -EAGAIN:
+ * unknown, because the set is incomplete or the namespace could not be opened. */
 static int open_from(const struct hw *hw, const struct netns_set *s, struct netns_id *id)
 {
 	const struct netns_found *found = set_find(s, id->ino);
@@ -220,7 +219,8 @@ static int leave_out_own(struct each *e)
 	return r < 0 ? r : 0;
 }
 
-/* Returns 0, NETNS_INCOMPLETE or a negative errno. */
+/* Calls fn for every namespace of the set that was not visited yet. Returns 0, NETNS_INCOMPLETE or
+ * a negative errno. */
 static int each_visit_all(struct each *e)
 {
 	struct shared_set *s = walk_after_now(e->hw);

@@ -5,17 +5,85 @@
  * there is no answer. Errors: the netdev is down (-ENETDOWN) or was removed (-ENODEV, -ENXIO). A
  * station that answers later or not at all is not detected. */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <linux/filter.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cleanup.h"
+#include "host_view.h"
 #include "netns.h"
 #include "netns_announce.h"
+#include "sysfs.h"
+
+/* Finds out which network namespaces have processes.
+ *
+ * Success: the link ns/net of each process contains an inode, which is compared with the given
+ * ones. Errors: a process exits during the pass (it uses no namespace), or is not readable (then
+ * the use of namespaces that were not found is unknown). */
+
+struct users {
+	const struct netns_id *ids;
+	size_t n;
+	enum netns_use *use;
+	unsigned *pid;
+	bool missed;
+};
+
+static void users_note(struct users *u, uint64_t ino, unsigned pid)
+{
+	for (size_t i = 0; i < u->n; i++)
+		if (u->ids[i].ino == ino && u->use[i] != NETNS_IN_USE) {
+			u->use[i] = NETNS_IN_USE;
+			u->pid[i] = pid;
+		}
+}
+
+/* Compares a process's namespace with the given ones. A zombie has no namespaces any more, so
+ * ENOENT is not an error. */
+static int netns_on_process(int proc_fd, const char *name, void *arg)
+{
+	struct users *u = arg;
+	char path[32], link[64];
+	uint64_t ino;
+	ssize_t n;
+
+	if (strlen(name) > 9 || strspn(name, "0123456789") != strlen(name))
+		return 0;
+	snprintf(path, sizeof(path), "%s/ns/net", name);
+	n = readlinkat(proc_fd, path, link, sizeof(link));
+	if (n < 0 && errno != ENOENT && errno != ESRCH)
+		u->missed = true;
+	if (n < 0 || n == sizeof(link))
+		return 0;
+	link[n] = '\0';
+	if (nsfs_inode(link, "net", &ino))
+		users_note(u, ino, (unsigned)strtoul(name, NULL, 10));
+	return 0;
+}
+
+void netns_users(const struct hw *hw, const struct netns_id *ids, size_t n, enum netns_use *ret_use,
+		 unsigned *ret_pid)
+{
+	struct users u = {.ids = ids, .n = n, .use = ret_use, .pid = ret_pid};
+
+	for (size_t i = 0; i < n; i++) {
+		ret_use[i] = NETNS_USE_UNKNOWN;
+		ret_pid[i] = 0;
+	}
+	if (hw->proc_fd < 0 || sysfs_list(hw->proc_fd, ".", netns_on_process, &u) < 0 || u.missed)
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (u.use[i] != NETNS_IN_USE)
+			u.use[i] = NETNS_EMPTY;
+}
 
 #define VLAN_NUMBER_BITS 0xfff
 
@@ -36,7 +104,7 @@ static uint64_t netns_now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* Protocol 0: receives nothing before it is bound. */
+/* Opens a socket that receives nothing before it is bound, because its protocol is 0. */
 static int netns_open_packet_socket(void *arg)
 {
 	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

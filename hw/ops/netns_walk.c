@@ -22,17 +22,17 @@
 
 #include "array.h"
 #include "cleanup.h"
+#include "host_view.h"
 #include "ino_set.h"
-#include "mountinfo.h"
 #include "netns.h"
 #include "sysfs.h"
 
 #define LINE_SIZE    8192
 #define USERS_MAX    256 /* further users share the budget of the last entry */
-#define TABLES_MAX   64	 /* processes whose open files others are compared with */
+#define TABLES_MAX   64 /* number of processes whose open files are compared with those of others */
 #define FIRST_ROUND  256
 #define LATER_ROUNDS 4096
-/* Steps between two reads of the clock; fewer would make its cost matter. */
+/* Steps between two reads of the clock; with fewer steps, the reads would be too expensive. */
 #define CLOCK_STEPS  256
 
 const struct netns_budget netns_budget_usual = {
@@ -84,12 +84,12 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
-static void miss(struct walk *w)
+static void mark_incomplete(struct walk *w)
 {
 	w->set->complete = false;
 }
 
-/* False: the time is used up, or there was an error. */
+/* Counts one step of the walk. False: the time is used up, or there was an error. */
 static bool walk_step(struct walk *w)
 {
 	if (w->error)
@@ -97,7 +97,7 @@ static bool walk_step(struct walk *w)
 	if (++w->steps % CLOCK_STEPS || cpu_ns() < w->end_ns)
 		return true;
 	w->steps--; /* so that the next call reads the clock again */
-	miss(w);
+	mark_incomplete(w);
 	return false;
 }
 
@@ -114,11 +114,11 @@ static unsigned user_of(struct walk *w, uid_t uid)
 	return i;
 }
 
-/* An unreadable object makes the set incomplete, a removed one does not. */
+/* Handles an error: an unreadable object makes the set incomplete, a removed one does not. */
 static void walk_failed(struct walk *w, int code)
 {
 	if (code != ENOENT && code != ESRCH && code != EINVAL && code != ENOTDIR)
-		miss(w);
+		mark_incomplete(w);
 }
 
 /* --- results ---------------------------------------------------------------------------------- */
@@ -132,7 +132,7 @@ static void walk_found(struct walk *w, uint64_t ino, const char *path)
 	if (ino_set_has(&w->seen, ino))
 		return;
 	if (w->set->n >= w->budget->namespaces) {
-		miss(w);
+		mark_incomplete(w);
 		return;
 	}
 	copy = strdup(path);
@@ -176,7 +176,7 @@ static bool link_inode(struct walk *w, int dir, const char *entry, const char *k
 
 /* --- mounts ----------------------------------------------------------------------------------- */
 
-/* The root of a nsfs mount is the namespace. */
+/* Adds the namespace of a mountinfo line: the root of a nsfs mount is the namespace. */
 static void add_mount(struct walk *w, int pid, char *line)
 {
 	struct mount_line m;
@@ -194,7 +194,8 @@ static void add_mount(struct walk *w, int pid, char *line)
 	walk_found(w, ino, path);
 }
 
-/* The mounts of process 1 are the host's own and always read. */
+/* True if the budget allows to read the process's mounts. Those of process 1 are the host's own and
+ * always read. */
 static bool may_read_mounts(struct walk *w, const struct process *p)
 {
 	const struct netns_budget *b = w->budget;
@@ -202,11 +203,12 @@ static bool may_read_mounts(struct walk *w, const struct process *p)
 	if (p->pid == 1 || (w->mount_bytes < b->mount_bytes &&
 			    w->users[p->user].mount_bytes < b->user_mount_bytes))
 		return true;
-	miss(w);
+	mark_incomplete(w);
 	return false;
 }
 
-/* Lines longer than the buffer are skipped and make the set incomplete. */
+/* Adds the namespaces in a mountinfo file. Lines longer than the buffer are skipped and make the
+ * set incomplete. */
 static void read_mounts(struct walk *w, const struct process *p, FILE *f)
 {
 	char line[LINE_SIZE];
@@ -218,7 +220,7 @@ static void read_mounts(struct walk *w, const struct process *p, FILE *f)
 
 		whole = n > 0 && line[n - 1] == '\n';
 		if (!whole)
-			miss(w);
+			mark_incomplete(w);
 		if (p->pid != 1) {
 			w->mount_bytes += n;
 			w->users[p->user].mount_bytes += n;
@@ -257,7 +259,7 @@ static struct process *netns_add_process(struct walk *w, const char *name, uid_t
 	struct process *p = NULL;
 
 	if (w->n_processes >= w->budget->processes) {
-		miss(w);
+		mark_incomplete(w);
 		return NULL;
 	}
 	p = array_push(w->processes, w->n_processes);
@@ -269,7 +271,7 @@ static struct process *netns_add_process(struct walk *w, const char *name, uid_t
 	return p;
 }
 
-/* A process that exits or is unreadable does not stop the walk. */
+/* Handles one entry of /proc. A process that exits or is unreadable does not stop the walk. */
 static int netns_walk_on_process(int dir, const char *name, void *arg)
 {
 	struct walk *w = arg;
@@ -306,7 +308,7 @@ static bool may_read_descriptors(struct walk *w, const struct process *p)
 	if (w->set->n_descriptors < b->descriptors &&
 	    w->users[p->user].descriptors < b->user_descriptors)
 		return true;
-	miss(w);
+	mark_incomplete(w);
 	return false;
 }
 
@@ -343,8 +345,8 @@ static bool read_some(struct walk *w, struct process *p, DIR *d, size_t most)
 	return false;
 }
 
-/* A process that exited before all its files were read may have shared them with another one:
- * incomplete. */
+/* Reads up to `most` open files of a process. If it exits before all were read, the set is
+ * incomplete: another process may share these files. */
 static void walk_descriptors(struct walk *w, struct process *p, size_t most)
 {
 	char path[32];
@@ -357,7 +359,7 @@ static void walk_descriptors(struct walk *w, struct process *p, size_t most)
 	if (!d) {
 		p->done = true;
 		if (p->at)
-			miss(w);
+			mark_incomplete(w);
 		walk_failed(w, errno);
 		return;
 	}
@@ -366,7 +368,7 @@ static void walk_descriptors(struct walk *w, struct process *p, size_t most)
 	closedir(d);
 }
 
-/* Whether it shares its open files (CLONE_FILES) with a process that is read already. */
+/* True if the process shares its open files (CLONE_FILES) with a process that was read already. */
 static bool has_known_files(struct walk *w, const struct process *p)
 {
 	for (unsigned i = 0; i < w->n_tables; i++)
@@ -400,12 +402,12 @@ static void walk_all_descriptors(struct walk *w)
 		}
 	}
 	if (left > 0)
-		miss(w);
+		mark_incomplete(w);
 }
 
 /* --- the walk --------------------------------------------------------------------------------- */
 
-static bool has_our_numbers(const struct hw *hw)
+static bool has_our_pids(const struct hw *hw)
 {
 	char link[32], own[32];
 
@@ -413,21 +415,22 @@ static bool has_our_numbers(const struct hw *hw)
 	return sysfs_target(hw->proc_fd, link, sizeof(link), "self") == 0 && strcmp(link, own) == 0;
 }
 
-/* Without /run/netns there are no names; without /proc nothing else can be found. */
+/* Runs the whole walk. Without /run/netns there are no names; without /proc nothing else can be
+ * found. */
 static void netns_walk_all(struct walk *w)
 {
 	sysfs_exhausted();
 	netns_list(w->hw, netns_walk_on_name, w);
 	if (w->hw->proc_fd < 0) {
-		miss(w);
+		mark_incomplete(w);
 		return;
 	}
-	w->same_pids = has_our_numbers(w->hw);
+	w->same_pids = has_our_pids(w->hw);
 	if (sysfs_list(w->hw->proc_fd, ".", netns_walk_on_process, w) < 0)
-		miss(w);
+		mark_incomplete(w);
 	walk_all_descriptors(w);
 	if (sysfs_exhausted())
-		miss(w);
+		mark_incomplete(w);
 }
 
 int netns_walk(const struct hw *hw, const struct netns_budget *budget, struct netns_set *ret)

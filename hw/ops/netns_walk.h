@@ -17,7 +17,7 @@ struct netns_budget {
 	size_t descriptors, user_descriptors;
 	/* Bytes of mountinfo: of all mount namespaces except that of process 1, and per user. */
 	size_t mount_bytes, user_mount_bytes;
-	uint64_t cpu_ns; /* of the thread */
+	uint64_t cpu_ns; /* CPU time of the thread */
 };
 
 extern const struct netns_budget netns_budget_usual;

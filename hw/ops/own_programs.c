@@ -11,7 +11,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t ids[PROGRAMS_MAX];
 static size_t n_ids;
 
-/* 0 = the kernel does not report an id. */
+/* Returns the kernel's id of a program; 0: the kernel does not report it. */
 static uint32_t id_of(int program_fd)
 {
 	struct bpf_prog_info info = {0};

@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Registers a program; call it before attaching. Returns its id; 0: the kernel does not report it,
- * not registered. */
+/* Registers a program; call it before attaching. Returns the program's id, 0 if the kernel does not
+ * report one: then the program is not registered. */
 uint32_t own_program_add(int program_fd);
-/* Call it after detaching. id 0 does nothing. */
+/* Removes a program from the registry; call it after detaching. id 0 does nothing. */
 void own_program_remove(uint32_t id);
 bool own_program_is(uint32_t id);

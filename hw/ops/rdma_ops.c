@@ -13,13 +13,11 @@
 #include "cleanup.h"
 #include "nldev.h"
 #include "nldev_list.h"
+#include "search.h"
 
 static const struct nldev_dev *named(const struct nldev_list *list, const char *name)
 {
-	for (size_t i = 0; i < list->n; i++)
-		if (strcmp(list->items[i].name, name) == 0)
-			return &list->items[i];
-	return NULL;
+	return find_first(list->items, list->n, i, strcmp(list->items[i].name, name) == 0);
 }
 
 /* Lists all devices, because the kernel finds by index only. */
@@ -44,13 +42,13 @@ static int on_one(const struct nlmsghdr *h, void *arg)
 	return nldev_decode_dev(h, arg);
 }
 
-/* The kernel returns -EINVAL for an index that is not visible in this namespace (nldev_get_doit()).
- */
+/* Finds the device by index. The kernel returns -EINVAL for an index that is not visible in this
+ * namespace (nldev_get_doit()). */
 int rdma_by_index(struct nlsock *s, uint32_t index, struct nldev_dev *ret, struct err *e)
 {
 	struct nldev_dev found = {0};
-	int r = nlsock_ask(s, nldev_request(RDMA_NLDEV_CMD_GET, 0, index, NLDEV_ANY), on_one,
-			   &found, e);
+	int r = nlsock_query(s, nldev_request(RDMA_NLDEV_CMD_GET, 0, index, NLDEV_ANY), on_one,
+			     &found, e);
 
 	if (r == -EINVAL || (r == 0 && (!found.name[0] || found.index != index)))
 		r = -ENODEV;
@@ -74,8 +72,8 @@ static int rdma_on_port(const struct nlmsghdr *h, void *arg)
 int rdma_netdev(struct nlsock *s, uint32_t index, int *ret_ifindex, struct err *e)
 {
 	struct nldev_port port = {0};
-	int r = nlsock_ask(s, nldev_request(RDMA_NLDEV_CMD_PORT_GET, 0, index, 1), rdma_on_port,
-			   &port, e);
+	int r = nlsock_query(s, nldev_request(RDMA_NLDEV_CMD_PORT_GET, 0, index, 1), rdma_on_port,
+			     &port, e);
 
 	if (r < 0) {
 		err_wrap(e, "RDMA device %u: its netdev", index);
@@ -85,8 +83,8 @@ int rdma_netdev(struct nlsock *s, uint32_t index, int *ret_ifindex, struct err *
 	return 0;
 }
 
-/* Checks the driver, as a NIC's own RDMA device is on the same netdev. False if the device is
- * removed meanwhile. */
+/* True if the device is a soft-RoCE device on the netdev. Checks the driver, because a NIC's own
+ * RDMA device is on the same netdev. False if the device is removed meanwhile. */
 static bool is_soft_on(struct nlsock *s, const struct nldev_dev *d, int ifindex)
 {
 	struct nldev_chardev uverbs;
@@ -124,7 +122,7 @@ int rdma_soft_on(struct nlsock *s, int ifindex, const char *guess, struct nldev_
 /* Sends and frees the request; prefixes errors with `what`. */
 static int rdma_change(struct nlsock *s, struct nl_msg *req, const char *what, struct err *e)
 {
-	int r = nlsock_ask(s, req, NULL, NULL, e);
+	int r = nlsock_query(s, req, NULL, NULL, e);
 
 	if (r < 0)
 		err_wrap(e, "%s", what);
@@ -175,8 +173,8 @@ static int rdma_on_resources(const struct nlmsghdr *h, void *arg)
 int rdma_contexts(struct nlsock *s, uint32_t index, uint64_t *ret, struct err *e)
 {
 	struct contexts c = {0};
-	int r = nlsock_ask(s, nldev_request(RDMA_NLDEV_CMD_RES_GET, 0, index, NLDEV_ANY),
-			   rdma_on_resources, &c, e);
+	int r = nlsock_query(s, nldev_request(RDMA_NLDEV_CMD_RES_GET, 0, index, NLDEV_ANY),
+			     rdma_on_resources, &c, e);
 
 	if (r == 0 && !c.known)
 		r = err_set(e, -ENODATA, "not reported by the kernel");
@@ -212,7 +210,7 @@ static int rdma_on_chardev(const struct nlmsghdr *h, void *arg)
 int rdma_uverbs(struct nlsock *s, uint32_t index, struct nldev_chardev *ret, struct err *e)
 {
 	struct nldev_chardev found = {0};
-	int r = nlsock_ask(s, nldev_get_chardev(index, "uverbs"), rdma_on_chardev, &found, e);
+	int r = nlsock_query(s, nldev_get_chardev(index, "uverbs"), rdma_on_chardev, &found, e);
 
 	if (r == 0 && !found.name[0])
 		r = err_set(e, -ENOENT, "it has none");

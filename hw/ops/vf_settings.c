@@ -5,7 +5,6 @@
  * Errors: the PF has no such VF; the driver rejects a setting. In the second case the kernel stops
  * at that setting without naming it, so each is set by a request of its own, and the message names
  * all that fail. */
-#include "cleanup.h"
 #include "netdev_ops.h"
 #include "rtnl_vf.h"
 #include "vf_fields.h"
@@ -22,7 +21,7 @@ void vf_fields_text(unsigned bits, char *text, size_t size)
 					      vf_fields[i].name);
 }
 
-/* The VLAN protocol is compared only if there is a VLAN. */
+/* Compares the VLANs; the protocols only if there is a VLAN. */
 static bool is_same_vlan(const struct vf_settings *a, const struct vf_settings *b)
 {
 	if (a->vlan == 0 && b->vlan == 0)
@@ -69,7 +68,7 @@ int vf_settings_get(struct nlsock *s, int pf_ifindex, int vf, struct vf_settings
 		    struct err *e)
 {
 	struct vf_question q = {.vf = vf, .ret = ret, .result = -ENODEV};
-	int r = nlsock_ask(s, rtnl_get_vfs(pf_ifindex), on_pf, &q, e);
+	int r = nlsock_query(s, rtnl_get_vfs(pf_ifindex), on_pf, &q, e);
 
 	if (r < 0) {
 		err_wrap(e, "VF %d", vf);
@@ -83,18 +82,18 @@ int vf_settings_get(struct nlsock *s, int pf_ifindex, int vf, struct vf_settings
 static int set_fields(struct nlsock *s, int pf_ifindex, int vf, const struct vf_settings *want,
 		      unsigned which, struct err *e)
 {
-	return nlsock_ask(s, rtnl_set_vf(pf_ifindex, vf, want, which), NULL, NULL, e);
+	return nlsock_query(s, rtnl_set_vf(pf_ifindex, vf, want, which), NULL, NULL, e);
 }
 
-/* Errors that may concern a single setting, not the PF, the VF or our permissions. */
+/* True for errors that may concern a single setting, not the PF, the VF or our permissions. */
 static bool is_about_a_field(int code)
 {
 	return code == -EOPNOTSUPP || code == -EINVAL || code == -ERANGE ||
 	       code == -EPROTONOSUPPORT;
 }
 
-/* Sets each separately. Returns the error of the first that failed, with a message that names all
- * that failed. */
+/* Sets each setting separately. Returns the error of the first one that failed, with a message that
+ * names all failed ones. */
 static int set_one_by_one(struct nlsock *s, int pf_ifindex, int vf, const struct vf_settings *want,
 			  struct err *e)
 {
@@ -117,8 +116,8 @@ static int set_one_by_one(struct nlsock *s, int pf_ifindex, int vf, const struct
 		       first.msg);
 }
 
-/* A request that sets the minimum rate also sets the maximum (rtnl_set_vf()), so the current
- * maximum is read and sent with it. Fails if it is unknown: 0 would remove the limit. */
+/* Adds the current maximum rate to the settings: a request that sets the minimum rate also sets the
+ * maximum (rtnl_set_vf()). Fails if the maximum is unknown, because 0 would remove the limit. */
 static int keep_max_rate(struct nlsock *s, int pf_ifindex, int vf, struct vf_settings *want,
 			 struct err *e)
 {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* default_routes.c - finds default routes over rtnetlink.
  *
- * Happy path: dump the IPv4 main table up to the first route that is not a default route (the
- * kernel walks its trie in the order of addresses, so that default routes come first:
- * fib_table_dump() in linux/net/ipv4/fib_trie.c), then the whole IPv6 table (fib6_walk() visits the
- * root of its tree last). Nexthop objects are queried one by one. Errors: no such table or no IPv6
- * (means no default route); routes that change during every attempt (routes seen in any attempt
- * count). */
+ * Success: dump the IPv4 main table up to the first route that is not a default route (the kernel
+ * walks its trie in the order of addresses, so that default routes come first: fib_table_dump() in
+ * linux/net/ipv4/fib_trie.c), then the whole IPv6 table (fib6_walk() visits the root of its tree
+ * last). Nexthop objects are queried one by one. Errors: no such table or no IPv6 (means no default
+ * route); routes that change during every attempt (routes seen in any attempt count). */
 #include "default_routes.h"
 
 #include <fcntl.h>
@@ -52,7 +51,7 @@ static int add_nexthop(struct found *f, uint32_t id)
 	return 0;
 }
 
-/* Malformed messages are skipped. */
+/* Adds the links of a default route. Malformed messages are skipped. */
 static int default_routes_on_route(const struct nlmsghdr *h, void *arg)
 {
 	struct found *f = arg;
@@ -74,7 +73,7 @@ static int default_routes_on_route(const struct nlmsghdr *h, void *arg)
 
 static int dump_once(struct nlsock *s, uint8_t family, struct found *f, struct err *e)
 {
-	return nlsock_ask(s, rtnl_dump_routes(family), default_routes_on_route, f, e);
+	return nlsock_query(s, rtnl_dump_routes(family), default_routes_on_route, f, e);
 }
 
 /* Aborts the IPv4 dump after the default routes; its socket cannot be used afterwards. */
@@ -92,7 +91,8 @@ static int dump_v4(struct found *f, struct err *e)
 	return r == -ECANCELED ? 0 : r;
 }
 
-/* A missing table or family means that there is no default route. */
+/* True unless the request failed: a missing table or family means that there is no default route.
+ */
 static bool is_answer(int r)
 {
 	return r == 0 || r == -ENOENT || r == -EOPNOTSUPP || r == -EAFNOSUPPORT;
@@ -125,7 +125,7 @@ static int nexthops_resolve(struct nlsock *s, struct found *f)
 		int r = 0;
 
 		/* If the object was removed meanwhile, its routes were, too. */
-		nlsock_ask(s, rtnl_get_nexthop(f->nexthops[i]), on_nexthop, &n, NULL);
+		nlsock_query(s, rtnl_get_nexthop(f->nexthops[i]), on_nexthop, &n, NULL);
 		if (n.link)
 			r = default_routes_add_link(f, n.link);
 		for (unsigned k = 0; k < n.n_group && r == 0; k++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* default_routes.h - which netdevs of our own namespace the node's default routes use.
+/* default_routes.h - finds the netdevs of our own namespace that the node's default routes use.
  *
- * Only the main table counts, and only 0.0.0.0/0 and ::/0: tables selected by rules are for special
- * cases. */
+ * Considers only the main table, and only 0.0.0.0/0 and ::/0: tables selected by rules are for
+ * special cases. */
 #pragma once
 
 #include "hw.h"
@@ -11,7 +11,8 @@
 /* Sets default_route of the host's own netdevs, over the rtnetlink socket s. Cheap even with many
  * IPv4 routes: the kernel reports the default routes first. */
 int default_routes_read(struct nlsock *s, struct host *, struct err *);
-/* The same from net/route and net/ipv6_route below the proc root. -ENOENT: neither exists. */
+/* Like default_routes_read(), from net/route and net/ipv6_route below the proc root. -ENOENT:
+ * neither exists. */
 int default_routes_read_proc(const struct hw *, struct host *);
 
 /* Pure: parses one line of these files. True: it is a default route; ret is its netdev. */

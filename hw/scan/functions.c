@@ -11,6 +11,7 @@
 
 #include "array.h"
 #include "cleanup.h"
+#include "search.h"
 #include "sysfs.h"
 
 /* PCI class codes, linux/include/linux/pci_ids.h. */
@@ -43,7 +44,7 @@ bool function_id_from_path(const char *path, char ret[DEV_ID_SIZE])
 	return false;
 }
 
-/* The last root complex in `path` before `at`: "pci0000:00" of
+/* Returns the last root complex in `path` before `at`: "pci0000:00" of
  * "../../../devices/platform/pci0000:00/0000:00:01.0/..."; NULL = none. */
 static const char *root_complex(const char *path, const char *at)
 {
@@ -107,7 +108,7 @@ static int functions_on_pf_entry(int dir, const char *name, void *arg)
 	return 0;
 }
 
-/* A driver name that is too long is truncated, because "" would mean unbound. */
+/* Reads the driver's name. One that is too long is truncated, because "" would mean unbound. */
 static void read_driver(int dir, struct function *f)
 {
 	char name[64]; /* MODULE_NAME_LEN, linux/include/linux/module.h */
@@ -129,8 +130,8 @@ static void read_ids(int dir, struct function *f)
 	read_driver(dir, f);
 }
 
-/* /dev/vfio/N of an IOMMU group, /dev/vfio/noiommu-N without IOMMU (linux/drivers/vfio/group.c).
- * Variants of vfio-pci: "mlx5_vfio_pci", "hisi-acc-vfio-pci". */
+/* Sets the vfio node: /dev/vfio/N of an IOMMU group, /dev/vfio/noiommu-N without IOMMU
+ * (linux/drivers/vfio/group.c). Variants of vfio-pci: "mlx5_vfio_pci", "hisi-acc-vfio-pci". */
 static void read_vfio(int dir, struct function *f)
 {
 	char group[16], name[16] = "";
@@ -152,7 +153,8 @@ static int on_uio(int dir, const char *name, void *arg)
 	return 0;
 }
 
-/* Only user-space drivers create these nodes; functions with other drivers are skipped. */
+/* Sets the vfio and uio nodes. Only user-space drivers create them; functions with other drivers
+ * are skipped. */
 static void read_user_space(int dir, struct function *f)
 {
 	if (strstr(f->driver, "vfio"))
@@ -185,7 +187,7 @@ static uint32_t read_class(int dir)
 	return class;
 }
 
-/* The parent function in the path to the function `id`. */
+/* Gets the parent function from the path of the function `id`. */
 static bool parent_from_path(const char *path, const char *id, char ret[DEV_ID_SIZE])
 {
 	char above[SYSFS_PATH_MAX];
@@ -222,8 +224,8 @@ static int functions_add_pci(struct walk *w, int dir, const char *id, const char
 	return 0;
 }
 
-/* The user chooses the sub-function number; the number in the bus name is another one. Without an
- * sfnum file it stays unknown. */
+/* Adds a sub-function. Its number is chosen by the user and is not the number in the bus name;
+ * without an sfnum file it stays unknown. */
 static int add_aux(struct walk *w, int dir, const char *id, const char *target)
 {
 	struct function *f;
@@ -297,7 +299,8 @@ static bool functions_is_known(const struct walk *w, const char *id)
 	return host_function(w->h, id) != NULL;
 }
 
-/* In a tree without bus/, the class device's `device` link points to the function. */
+/* Adds the function of a class device, for trees without bus/: the link `device` points to the
+ * function. */
 static int functions_on_class_device(int class_dir, const char *name, void *arg)
 {
 	struct walk *w = arg;
@@ -346,8 +349,8 @@ static void number_vfs(struct walk *w)
 	}
 }
 
-/* One missing directory is normal (no auxiliary bus, no RDMA); an error only if both are missing.
- */
+/* Reads the buses, or the classes if there is no PCI bus. It is normal that the auxiliary bus or
+ * one of the classes is missing (no RDMA); it is an error if both classes are missing. */
 static int functions_walk_all(const struct hw *hw, struct walk *w)
 {
 	int r = sysfs_list(hw->sys_fd, "bus/pci/devices", functions_on_pci, w), r2;
@@ -390,10 +393,7 @@ static int on_child(int dir, const char *name, void *arg)
 
 static struct function *functions_find_function(struct host *h, const char *id)
 {
-	for (size_t i = 0; i < h->n_functions; i++)
-		if (strcmp(h->functions[i].id, id) == 0)
-			return &h->functions[i];
-	return NULL;
+	return find_first(h->functions, h->n_functions, i, strcmp(h->functions[i].id, id) == 0);
 }
 
 static int on_vdpa(int bus, const char *name, void *arg)

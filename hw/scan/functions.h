@@ -12,16 +12,17 @@
  * Fails only if neither the buses nor the classes can be listed, or with -ENOMEM. */
 int functions_read(const struct hw *, struct host *, struct err *);
 
-/* Whether the PCI device with this open directory is such a function. */
+/* True if the PCI device with this open directory is such a function. */
 bool is_function(int dir);
-/* Whether the PCI device with this open directory is suspended or suspending. Reading its
+/* True if the PCI device with this open directory is suspended or suspending: reading its
  * configuration space would wake it. */
 bool function_sleeps(int dir);
 
-/* Pure: the last function in a device path. "../../devices/pci0000:00/0000:18:00.1/net/eth0" gives
- * "0000:18:00.1"; below a sub-function, the sub-function. False if the path has none. */
+/* Pure: gets the last function in a device path. "../../devices/pci0000:00/0000:18:00.1/net/eth0"
+ * gives "0000:18:00.1"; a path below a sub-function gives the sub-function. False if the path has
+ * no function. */
 bool function_id_from_path(const char *path, char ret[DEV_ID_SIZE]);
-/* Pure: the part of a device path from the root complex to the parent of the function `id`:
+/* Pure: gets the part of a device path from the root complex to the parent of the function `id`:
  * "pci0000:00/0000:00:01.0". False, *ret untouched: the path does not contain both. */
 bool function_path(const char *path, const char *id, char ret[PCI_PATH_SIZE]);
 

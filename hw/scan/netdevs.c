@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* netdevs.c - reads network devices with rtnetlink dumps.
  *
- * Happy path: dump the links of our namespace; list the other namespaces with an id and their
- * names; dump those too, keeping netdevs of this host's functions. Errors: no netlink at all (then
- * class/net is read for our own namespace); links that change during every attempt (-EAGAIN: the
- * caller scans again); another namespace that we may not access or that was removed meanwhile (its
- * devices are missing, a problem is recorded). */
+ * Success: dump the links of our namespace; list the other namespaces that have an id, with their
+ * names; dump their links, too, and keep the netdevs of this host's functions. Errors: no netlink
+ * at all (then class/net is read for our own namespace); links that change during every attempt
+ * (-EAGAIN: the caller scans again); another namespace that we may not access or that was removed
+ * meanwhile (its devices are missing, a problem is recorded). */
 
 #include <ctype.h>
 #include <linux/magic.h>
@@ -62,8 +62,8 @@ static int dump_links(struct nlsock *s, struct netdev_list *list, struct err *e)
 	for (int i = 0; i < DUMP_ATTEMPTS && r == -EAGAIN; i++) {
 		list->n = 0;
 		list->n_malformed = 0;
-		r = nlsock_ask(s, rtnl_dump_links(list->nsid, false), netdevs_read_on_link, list,
-			       e);
+		r = nlsock_query(s, rtnl_dump_links(list->nsid, false), netdevs_read_on_link, list,
+				 e);
 	}
 	if (r == 0 && e)
 		*e = (struct err){0}; /* clears the error of earlier attempts */
@@ -84,14 +84,15 @@ static void name_masters(struct netdev_list *list)
 	}
 }
 
-/* Software devices have a kind and no function; IPoIB has a kind, but belongs to the HCA. */
+/* True if the netdev may belong to a function. Software devices have a kind and no function; IPoIB
+ * has a kind, but belongs to the HCA. */
 static bool may_have_function(const struct netdev *d)
 {
 	return !d->kind[0] || strcmp(d->kind, "ipoib") == 0;
 }
 
-/* Kernels before 5.14 do not report the parent device, and a virtio device's parent is not the
- * function itself: use the device's path in sysfs. */
+/* Finds missing functions by the device's path in sysfs: kernels before 5.14 do not report the
+ * parent device, and a virtio device's parent is not the function itself. */
 static void find_functions(const struct hw *hw, struct netdev_list *list)
 {
 	char path[SYSFS_PATH_MAX];
@@ -166,7 +167,7 @@ static int netdevs_read_on_nsid(const struct nlmsghdr *h, void *arg)
 
 static int list_nsids(struct nlsock *s, struct host *h, struct err *e)
 {
-	int r = nlsock_ask(s, rtnl_dump_nsids(), netdevs_read_on_nsid, h, e);
+	int r = nlsock_query(s, rtnl_dump_nsids(), netdevs_read_on_nsid, h, e);
 
 	/* An id appears only together with a moved device or veth end, whose event triggers a
 	 * rescan. */
@@ -178,12 +179,12 @@ static int on_one_nsid(const struct nlmsghdr *h, void *arg)
 	return rtnl_decode_nsid(h, arg);
 }
 
-/* The id of a namespace relative to ours, -1 if it has none. */
+/* Gets the id of a namespace relative to ours, -1 if it has none. */
 static int netdevs_read_nsid_of(struct nlsock *s, int netns_fd)
 {
 	int nsid = -1;
 
-	nlsock_ask(s, rtnl_get_nsid(netns_fd), on_one_nsid, &nsid, NULL);
+	nlsock_query(s, rtnl_get_nsid(netns_fd), on_one_nsid, &nsid, NULL);
 	return nsid;
 }
 
@@ -206,7 +207,7 @@ static int netdevs_read_on_named(int fd, const char *name, void *arg)
 	return 0;
 }
 
-/* Our own namespace may have an id, too; it is not one of the others. */
+/* Removes our own namespace from the list of other namespaces: it may have an id, too. */
 static void drop_own_id(struct nlsock *s, struct host *h)
 {
 	AUTO_FD fd = netns_open_own();
@@ -334,7 +335,8 @@ static void read_relations(int class_dir, int dir, struct netdev *d)
 		sysfs_int(dir, &d->master, "master/ifindex");
 }
 
-/* The most common software devices have a type in their uevent (SET_NETDEV_DEVTYPE). */
+/* Reads the kind of the most common software devices, which is in their uevent
+ * (SET_NETDEV_DEVTYPE). */
 static void read_kind(int dir, struct netdev *d)
 {
 	char text[SYSFS_ATTR_MAX];
@@ -371,8 +373,8 @@ static int netdevs_read_on_netdev(int class_dir, const char *name, void *arg)
 	return 0;
 }
 
-/* Clears `lower` if it is in another namespace, which the file `iflink` does not show: only for a
- * lower device in our namespace the folder has a link lower_NAME. */
+/* Clears `lower` if the lower device is in another namespace, which the file `iflink` does not
+ * show. The folder has a link lower_NAME only for a lower device in our namespace. */
 static void check_lower(const struct hw *hw, const struct host *h)
 {
 	for (size_t i = 0; i < h->n_netdevs; i++) {
@@ -385,8 +387,8 @@ static void check_lower(const struct hw *hw, const struct host *h)
 	}
 }
 
-/* Whether the proc root belongs to the same machine as the sysfs root. A copied sysfs beside this
- * machine's /proc does not: equal names are different devices. */
+/* True if the proc root belongs to the same machine as the sysfs root. False for a copied sysfs
+ * with this machine's /proc, in which the same name means another device. */
 static bool has_own_routes(const struct hw *hw)
 {
 	struct statfs fs;

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /* rdma.c - merges the RDMA devices from RDMA netlink, sysfs and verbs.
  *
- * Happy path: list devices and ports over RDMA netlink; in exclusive mode also from inside the
- * other namespaces that have netdevs of our functions; then character devices, the rest from sysfs;
- * last the netdevs in other namespaces. Errors: no RDMA netlink (then sysfs lists the devices); a
- * namespace that we may not enter (its devices stay unknown). Details (MTUs, GIDs) are read
- * separately, so that a new device is visible before the slow opening.
+ * Steps:
+ * 1. List devices and ports over RDMA netlink; in exclusive mode also from inside the other
+ *    namespaces that have netdevs of our functions.
+ * 2. Find the character devices.
+ * 3. Read the rest from sysfs.
+ * 4. Find the netdevs in other namespaces.
+ *
+ * Errors: without RDMA netlink sysfs lists the devices; the devices of a namespace that we may not
+ * enter stay unknown. Details (MTUs, GIDs) are read separately: that opens the device, which is
+ * slow, and a new device must be visible before its details are known.
  *
  * Finding a port's netdev: the kernel reports it only to sockets in the netdev's namespace. If it
  * is in another namespace, hardware is matched by the common function; a soft-RoCE device has no
@@ -18,16 +23,14 @@
 #include "rdma_netlink.h"
 #include "rdma_sysfs.h"
 #include "scan.h"
+#include "search.h"
 #include "sysfs.h"
 
 /* --- other namespaces ------------------------------------------------------------------------- */
 
 static bool holds_our_netdev(const struct host *h, int nsid)
 {
-	for (size_t i = 0; i < h->n_netdevs; i++)
-		if (h->netdevs[i].nsid == nsid && h->netdevs[i].function[0])
-			return true;
-	return false;
+	return any_of(h->n_netdevs, i, h->netdevs[i].nsid == nsid && h->netdevs[i].function[0]);
 }
 
 static int open_inside(const struct hw *hw, const char *name, struct nlsock *ret)
@@ -56,7 +59,8 @@ static void visit_namespaces(const struct hw *hw, struct host *h, visit_fn *fn,
 			r = fn(&s, ns->nsid, h);
 			nlsock_close(&s);
 		}
-		if (r < 0 && !err_is_gone(r)) /* gone: the namespace was removed meanwhile */
+		if (r < 0 &&
+		    !err_is_not_found(r)) /* not found: the namespace was removed meanwhile */
 			err_set(problem_slot(problem, SRC_NETNS), r,
 				"RDMA devices of network namespace %s: %s", ns->name, strerror(-r));
 	}
@@ -74,14 +78,11 @@ static bool is_virtual(const struct rdma_dev *d)
 
 static bool lacks_netdev(const struct rdma_dev *d)
 {
-	for (unsigned i = 0; i < d->n_ports; i++)
-		if (!d->ports[i].netdev_ifindex)
-			return true;
-	return false;
+	return any_of(d->n_ports, i, !d->ports[i].netdev_ifindex);
 }
 
-/* Uses the netdev in another namespace with the port's function. Stays unknown if there are
- * several. */
+/* Uses the netdev that has the same function as the port and is in another namespace. Stays unknown
+ * if there are several. */
 static void rdma_netdev_by_function(const struct host *h, const char *function, struct rdma_port *p)
 {
 	const struct netdev *found = NULL;
@@ -104,7 +105,7 @@ static void rdma_netdev_by_function(const struct host *h, const char *function, 
 
 static void find_netdevs(const struct hw *hw, struct host *h, struct err problem[N_SCAN_SOURCES])
 {
-	bool ask = false;
+	bool query = false;
 
 	for (size_t i = 0; i < h->n_rdma; i++) {
 		struct rdma_dev *d = &h->rdma[i];
@@ -113,9 +114,9 @@ static void find_netdevs(const struct hw *hw, struct host *h, struct err problem
 			if (!d->ports[k].netdev_ifindex &&
 			    d->ports[k].link_layer != LINK_INFINIBAND)
 				rdma_netdev_by_function(h, d->function, &d->ports[k]);
-		ask |= is_virtual(d) && lacks_netdev(d);
+		query |= is_virtual(d) && lacks_netdev(d);
 	}
-	if (ask)
+	if (query)
 		visit_namespaces(hw, h, rdma_netlink_netdevs, problem);
 }
 
@@ -152,7 +153,8 @@ static int list_over_netlink(const struct hw *hw, struct nlsock *s, struct host 
 	return 0;
 }
 
-/* Our sysfs has only our own namespace's devices; others may have the same names. */
+/* Reads the rest from sysfs, only for devices of our own namespace: our sysfs has no others, and
+ * devices of other namespaces may have the same names. */
 static void fill_from_sysfs(const struct hw *hw, struct host *h)
 {
 	for (size_t i = 0; i < h->n_rdma; i++)
@@ -186,7 +188,8 @@ static bool rdma_is_missing(int dir_fd, const char *path)
 	return faccessat(dir_fd, path, F_OK, 0) < 0 && errno == ENOENT;
 }
 
-/* drivers/infiniband/core/ucma.c registers a misc device of that name. */
+/* Returns the state of /dev/infiniband/rdma_cm. drivers/infiniband/core/ucma.c registers a misc
+ * device of that name. */
 static enum rdma_cm_node find_rdma_cm(const struct hw *hw)
 {
 	if (faccessat(hw->dev_fd, "infiniband/rdma_cm", F_OK, 0) == 0)
@@ -258,7 +261,7 @@ int rdma_read(const struct hw *hw, struct host *h, struct err problem[N_SCAN_SOU
 	struct nlsock s = NLSOCK_CLOSED;
 	int r = -EOPNOTSUPP;
 
-	/* Without the class ib_core is not loaded, and a netlink request would load it. */
+	/* If the class does not exist, ib_core is not loaded; a netlink request would load it. */
 	if (!sysfs_exists(hw->sys_fd, "class/infiniband"))
 		return 0;
 	if (hw->live)

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /* rdma_netlink.c - queries RDMA netlink for devices, ports and drivers.
  *
- * Happy path: one dump of the devices, then all their ports in one datagram.
- * Errors: the dump (no devices are known then); a single port or driver (stays unknown: the device
- * may have been removed meanwhile). */
+ * Success: one dump of the devices, then all their ports in one datagram. Errors: the dump (no
+ * devices are known then); a single port or driver (stays unknown: the device may have been removed
+ * meanwhile). */
 #include "rdma_netlink.h"
 
 #include "array.h"
 #include "nldev.h"
 #include "nldev_list.h"
+#include "search.h"
 
 #define PORTS_MAX 256
 
@@ -22,18 +23,15 @@ static int on_sys(const struct nlmsghdr *h, void *arg)
 int rdma_netlink_mode(struct nlsock *s, enum rdma_netns_mode *ret, struct err *e)
 {
 	*ret = RDMA_NETNS_UNKNOWN;
-	return nlsock_ask(s, nldev_request(RDMA_NLDEV_CMD_SYS_GET, 0, NLDEV_ANY, NLDEV_ANY), on_sys,
-			  ret, e);
+	return nlsock_query(s, nldev_request(RDMA_NLDEV_CMD_SYS_GET, 0, NLDEV_ANY, NLDEV_ANY),
+			    on_sys, ret, e);
 }
 
 /* --- devices ------------------------------------------------------------------------------ */
 
 static bool rdma_netlink_is_known(const struct host *h, uint32_t index)
 {
-	for (size_t i = 0; i < h->n_rdma; i++)
-		if (h->rdma[i].index == index)
-			return true;
-	return false;
+	return any_of(h->n_rdma, i, h->rdma[i].index == index);
 }
 
 static enum link_layer layer_of(const char *protocol)
@@ -89,7 +87,7 @@ struct port_batch {
 	int nsid;
 };
 
-static int ask_port(struct port_batch *b, struct rdma_dev *d, struct rdma_port *p)
+static int request_port(struct port_batch *b, struct rdma_dev *d, struct rdma_port *p)
 {
 	struct port_ref *ref = array_push(b->refs, b->n_refs);
 
@@ -118,7 +116,7 @@ static void rdma_netlink_on_port(size_t i, const struct nlmsghdr *h, int error, 
 	memcpy(p->netdev, got.netdev, sizeof(p->netdev));
 }
 
-/* Sends the collected requests and frees them. */
+/* Sends the collected requests unless r is an error, and frees them. */
 static int run_ports(struct nlsock *s, struct port_batch *b, int r)
 {
 	if (r == 0 && b->requests.n)
@@ -136,7 +134,7 @@ static int read_ports(struct nlsock *s, int nsid, struct host *h, size_t first)
 
 	for (size_t i = first; i < h->n_rdma; i++)
 		for (unsigned k = 0; k < h->rdma[i].n_ports && r == 0; k++)
-			r = ask_port(&b, &h->rdma[i], &h->rdma[i].ports[k]);
+			r = request_port(&b, &h->rdma[i], &h->rdma[i].ports[k]);
 	return run_ports(s, &b, r);
 }
 
@@ -166,7 +164,7 @@ int rdma_netlink_netdevs(struct nlsock *s, int nsid, struct host *h)
 
 		for (unsigned k = 0; k < d->n_ports && !d->function[0] && r == 0; k++)
 			if (!d->ports[k].netdev_ifindex)
-				r = ask_port(&b, d, &d->ports[k]);
+				r = request_port(&b, d, &d->ports[k]);
 	}
 	return run_ports(s, &b, r);
 }

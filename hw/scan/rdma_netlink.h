@@ -6,11 +6,11 @@
 #include "nldev.h"
 #include "nlsock.h"
 
-/* *ret is RDMA_NETNS_UNKNOWN if the kernel does not report it (before 5.2). */
+/* Gets the netns mode. *ret is RDMA_NETNS_UNKNOWN if the kernel does not report it (before 5.2). */
 int rdma_netlink_mode(struct nlsock *, enum rdma_netns_mode *ret, struct err *);
 
 /* Appends the devices visible in the socket's namespace that `h` does not have yet (by index), with
- * their ports' states and netdevs; both get the nsid. */
+ * their ports' states and netdevs. Devices and netdevs get the nsid. */
 int rdma_netlink_devices(struct nlsock *, int nsid, struct host *h, struct err *);
 
 /* Queries the socket's namespace for the netdevs of ports without one, of virtual devices only. A

@@ -10,7 +10,6 @@
 #include "netns.h"
 #include "nldev.h"
 #include "nldev_list.h"
-#include "rdma_netlink.h"
 
 #define DUMP_ATTEMPTS 5
 
@@ -44,7 +43,8 @@ static int on_qps(const struct nlmsghdr *h, void *arg)
 	return r == -ENOMEM ? r : 0; /* a malformed message is skipped */
 }
 
-/* Drops the entries of an interrupted dump, as the next attempt repeats them. */
+/* Dumps the queue pairs of a device. Drops the entries of an interrupted dump, because the next
+ * attempt repeats them. */
 static int dump_qps(struct nlsock *s, uint32_t index, struct rdma_qp_list *list, struct err *e)
 {
 	size_t before = list->n, dropped = list->dropped;
@@ -53,9 +53,9 @@ static int dump_qps(struct nlsock *s, uint32_t index, struct rdma_qp_list *list,
 	for (int i = 0; i < DUMP_ATTEMPTS && r == -EAGAIN; i++) {
 		list->n = before;
 		list->dropped = dropped;
-		r = nlsock_ask(s, nldev_qp_dump(index), on_qps, list, e);
+		r = nlsock_query(s, nldev_qp_dump(index), on_qps, list, e);
 	}
-	if (r == 0 || err_is_gone(r))
+	if (r == 0 || err_is_not_found(r))
 		return 0;
 	list->n = before;
 	list->dropped = dropped;
@@ -80,7 +80,7 @@ static int dump_device(struct nlsock *s, const struct nldev_dev *d, struct rdma_
 	return 0;
 }
 
-/* Keeps the first error; e may be NULL. */
+/* Returns the first error, and copies its message if r is the first one; e may be NULL. */
 static int first_error(int first, int r, const struct err *one, struct err *e)
 {
 	if (first < 0 || r == 0)

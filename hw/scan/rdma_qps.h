@@ -24,7 +24,8 @@ void rdma_qp_list_done(struct rdma_qp_list *);
  * first error. Costs a firmware command per queue pair, see nldev.h. */
 int rdma_qps(struct nlsock *, struct rdma_qp_list *, struct err *);
 
-/* The same for our own namespace and, in exclusive mode, for these others by name (in shared mode
- * all see the same devices); removed namespaces are skipped. Errors as above. */
+/* Reads the queue pairs of our own namespace and, in exclusive mode, of these other namespaces by
+ * name (in shared mode every namespace has the same devices). Removed namespaces are skipped.
+ * Errors as rdma_qps(). */
 int hw_read_qps(const struct hw *, const char (*namespaces)[NETNS_NAME_SIZE], size_t n,
 		struct rdma_qp_list *, struct err *);

@@ -141,8 +141,9 @@ static void rdma_sysfs_find_function(int class_dir, int dir, struct rdma_dev *d)
 		snprintf(d->function, sizeof(d->function), "%.*s", DEV_ID_SIZE - 1, text);
 }
 
-/* Software devices: only rxe has a file `parent` (linux/drivers/infiniband/sw/rxe/rxe_verbs.c), on
- * some kernels in addition to the link `device`; siw has node type RNIC and no link `device`. */
+/* Sets the driver. Of the software devices, only rxe has a file `parent`
+ * (linux/drivers/infiniband/sw/rxe/rxe_verbs.c), on some kernels in addition to the link `device`;
+ * siw has node type RNIC and no link `device`. */
 static void find_driver(int dir, struct rdma_dev *d)
 {
 	char text[64];
@@ -266,8 +267,8 @@ void rdma_sysfs_gids(const struct hw *hw, struct rdma_dev *d)
 	}
 }
 
-/* Every GID of a RoCE port belongs to its netdev or to one stacked on it; the first is the
- * link-local address of the port itself. */
+/* Uses the netdev of each port's first GID. Every GID of a RoCE port belongs to the port's netdev
+ * or to one stacked on it; the first GID is the link-local address of the port's netdev. */
 void rdma_sysfs_netdevs(const struct hw *hw, struct rdma_dev *d)
 {
 	for (unsigned i = 0; i < d->n_ports; i++) {

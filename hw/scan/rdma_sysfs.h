@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rdma_sysfs.h - reads RDMA devices from class/infiniband (linux/Documentation/ABI/stable/
- * sysfs-class-infiniband): everything if netlink is not available, else what netlink does not
- * report. */
+ * sysfs-class-infiniband): everything if netlink is not available, else only the values that
+ * netlink does not report. */
 #pragma once
 
 #include "hw.h"
@@ -13,8 +13,8 @@ int rdma_sysfs_list(const struct hw *, struct host *);
 void rdma_sysfs_fill(const struct hw *, struct rdma_dev *);
 /* Reads the GID tables of ports whose table is unknown. */
 void rdma_sysfs_gids(const struct hw *, struct rdma_dev *);
-/* Determines the ports' netdevs from their GIDs. Only if netlink is not available: sysfs does not
- * show the namespace of the netdev's name. */
+/* Determines the ports' netdevs from their GIDs. Use it only if netlink is not available, because
+ * sysfs does not show in which namespace the netdev has this name. */
 void rdma_sysfs_netdevs(const struct hw *, struct rdma_dev *);
 
 /* Pure: the RDMA id for a PCI or auxiliary driver: "mlx5_core" and "mlx5_core.sf" give "mlx5". */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* reports.c - reads the reports about functions.
  *
- * Happy path: for every function on the PCI bus that we list and that is not a VF, read its ids; if
- * it has VFs, query its netdev for them; then one devlink dump. Errors: no netlink (a copied tree,
- * a kernel without devlink: no reports), a device that is removed meanwhile. */
+ * Success: for every function on the PCI bus that we list and that is not a VF, read its ids; if it
+ * has VFs, query its netdev for them; then one devlink dump. Errors: no netlink (a copied tree, a
+ * kernel without devlink: no reports), a device that is removed meanwhile. */
 
 #include <fcntl.h>
 #include <linux/netlink.h>
@@ -38,7 +38,8 @@ static struct report *report_add(struct host *h, const char *function, int vf)
 
 /* --- configuration space ---------------------------------------------------------------------- */
 
-/* Vendor and device id are the first four bytes; 0xffff is not a valid vendor. */
+/* True if the configuration space reads all ones. Vendor and device id are the first four bytes;
+ * 0xffff is not a valid vendor. */
 static bool reads_all_ones(int dir)
 {
 	AUTO_FD fd = openat(dir, "config",
@@ -89,7 +90,7 @@ static int reports_on_link(const struct nlmsghdr *h, void *arg)
 	return pf->n_vfs == -ENOMEM ? -ENOMEM : 0;
 }
 
-/* Whether the netdev is a representor of a VF or SF, "pf0vf3", which reports no VFs. The uplink's
+/* True if the netdev is a representor of a VF or SF, "pf0vf3", which reports no VFs. The uplink's
  * port name, if any, is "p0". */
 static bool reports_is_representor(int net, const char *name)
 {
@@ -107,8 +108,8 @@ static int on_pf_netdev(int net, const char *name, void *arg)
 	if (pf->n_vfs > 0 || reports_is_representor(net, name) ||
 	    sysfs_int(net, &ifindex, "%s/ifindex", name) < 0)
 		return 0;
-	r = nlsock_ask(&pf->rd->route, rtnl_get_vfs(ifindex), reports_on_link, pf, pf->rd->e);
-	if (err_is_gone(r) && pf->rd->e) /* index changed or removed meanwhile */
+	r = nlsock_query(&pf->rd->route, rtnl_get_vfs(ifindex), reports_on_link, pf, pf->rd->e);
+	if (err_is_not_found(r) && pf->rd->e) /* index changed or removed meanwhile */
 		*pf->rd->e = (struct err){0};
 	/* Transient errors, such as a device in reset, make the scan fail, so that earlier reports
 	 * stay valid. */

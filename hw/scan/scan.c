@@ -20,7 +20,7 @@ const char *scan_source_name(enum scan_source s)
 	return (unsigned)s < N_SCAN_SOURCES ? names[s] : "unknown";
 }
 
-/* If descriptors or memory ran out, existing files may appear missing: discard the scan. */
+/* Discards the scan if descriptors or memory ran out: existing files may appear missing. */
 static void discard_if_exhausted(struct scan *s)
 {
 	int code = sysfs_exhausted();

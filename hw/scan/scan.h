@@ -10,9 +10,10 @@
  * -EAGAIN: links kept changing during the read. */
 int netdevs_read(const struct hw *, struct host *, struct err problem[N_SCAN_SOURCES]);
 
-/* The fallback: reads our own namespace from class/net. No alternative names, only a few kinds, no
- * interface flags except IFF_UP. Default routes come from the proc root's net/route and
- * net/ipv6_route, unless that is this kernel's /proc beside another machine's sysfs. */
+/* The fallback of netdevs_read(): reads our own namespace from class/net. It has no alternative
+ * names, only a few kinds, and no interface flags except IFF_UP. Default routes come from the proc
+ * root's net/route and net/ipv6_route, unless that is this kernel's /proc beside another machine's
+ * sysfs. */
 int netdevs_read_sysfs(const struct hw *, struct host *, struct err *);
 
 /* Reads the host's RDMA devices with their ports, GID tables and character devices. Appends to
@@ -21,11 +22,11 @@ int netdevs_read_sysfs(const struct hw *, struct host *, struct err *);
  * `problem`. */
 int rdma_read(const struct hw *, struct host *, struct err problem[N_SCAN_SOURCES]);
 
-/* Reads what only libibverbs provides: MTUs, the size of the GID table, the GID table in one call
- * with types. Opens and closes contexts within the call; caches nothing. Fills active_mtu, max_mtu,
- * gid_table_len, n_gids and gids of the ports of those of the n devices that can be opened. The
- * others are marked stale, and the first failure is in e. Devices of other namespaces, and those
- * unknown to libibverbs, are not changed. */
+/* Reads the values that only libibverbs provides: MTUs, the size of the GID table, the GID table in
+ * one call with types. Opens and closes contexts within the call; caches nothing. For those of the
+ * n devices that can be opened, fills active_mtu, max_mtu, gid_table_len, n_gids and gids of their
+ * ports. The others are marked stale, and the first failure is in e. Devices of other namespaces,
+ * and those unknown to libibverbs, are not changed. */
 void verbs_read(struct rdma_dev *devs, size_t n, struct err *e);
 
 /* Reads the state of functions that is slow to query, because each query may block during a device

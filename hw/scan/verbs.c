@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* verbs.c - the only file that uses libibverbs for the scan.
  *
- * Happy path, per device: open a context, query its ports, query its GID table, close.
- * Errors: no device node or no permission for it (the device's values stay unknown); a port that
- * was removed meanwhile. */
+ * Success, per device: open a context, query its ports, query its GID table, close. Errors: no
+ * device node or no permission for it (the device's values stay unknown); a port that was removed
+ * meanwhile. */
 #include "scan.h"
 
 #include <infiniband/verbs.h>
@@ -41,8 +41,8 @@ static int query_port(struct ibv_context *ctx, struct rdma_port *p)
 	return 0;
 }
 
-/* The ifindex in the table is relative to the netdev's namespace: ours, or that of the port's
- * netdev. */
+/* Sets the name of a GID's netdev. The ifindex in the table is relative to the netdev's namespace,
+ * which is ours or that of the port's netdev. */
 static void name_netdev(const struct rdma_port *p, uint32_t ifindex, char ret[IFNAMSIZ])
 {
 	if (ifindex == 0)
@@ -132,11 +132,12 @@ static struct ibv_device *verbs_device(struct ibv_device **list, int n, const ch
 	return NULL;
 }
 
-/* uverbs returns EIO for a device that is being removed (ib_uverbs_remove_one() in
- * linux/drivers/infiniband/core/uverbs_main.c). If the device is broken instead, it stays stale. */
+/* True if the device is being removed: uverbs returns EIO then (ib_uverbs_remove_one() in
+ * linux/drivers/infiniband/core/uverbs_main.c). A broken device may return EIO, too; it stays
+ * stale. */
 static bool verbs_is_leaving(int r)
 {
-	return r == -EIO || err_is_gone(r);
+	return r == -EIO || err_is_not_found(r);
 }
 
 void verbs_read(struct rdma_dev *devs, size_t n, struct err *e)

@@ -3,11 +3,11 @@
  *
  * The lower end of a link is a function or the upstream port of a switch, its upper end a root port
  * or a downstream port of a switch; the two ports of a switch are connected internally. So the
- * number of bridges above a function is odd, and every second pair is a link. */
+ * number of bridges above a function is odd, and of the pairs of neighbours on the path, every
+ * second one is a link. */
 #include "pcie.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "cleanup.h"
@@ -26,7 +26,8 @@ static int read_speed(int dir, const char *file, uint32_t *ret)
 	return r < 0 ? r : parse_link_speed(text, ret);
 }
 
-/* A link that is down has width 0; a device without the capability shows 255. */
+/* Reads a link width. A link that is down has width 0; a device without the capability shows 255.
+ */
 static int read_width(int dir, const char *file, uint8_t *ret)
 {
 	uint32_t lanes = 0;
@@ -76,7 +77,7 @@ static bool pcie_read_link(const struct hw *hw, const char *lower, const char *u
 
 /* Removes the last bus name from a function's path; false if it is not a device, but the root
  * complex, or if the path is empty. */
-static bool take_bridge(char *path, char ret[DEV_ID_SIZE])
+static bool take_last_function(char *path, char ret[DEV_ID_SIZE])
 {
 	char *slash = strrchr(path, '/');
 	struct pci_addr a;
@@ -94,7 +95,7 @@ static bool has_odd_bridges(const struct function *f)
 	bool odd = false;
 
 	memcpy(path, f->path, sizeof(path));
-	while (take_bridge(path, bridge))
+	while (take_last_function(path, bridge))
 		odd = !odd;
 	return odd;
 }
@@ -109,7 +110,7 @@ static bool is_below_maximum(const struct pcie_link *l)
 	return l->mt_s < l->max_mt_s || l->width < l->max_width;
 }
 
-static void note_segment(const char *bridge, const struct pcie_link *l, struct port_settings *ret)
+static void note_slow_link(const char *bridge, const struct pcie_link *l, struct port_settings *ret)
 {
 	if (!is_below_maximum(l) ||
 	    (ret->segment[0] && bandwidth(l) >= bandwidth(&ret->segment_link)))
@@ -127,12 +128,12 @@ void pcie_read(const struct hw *hw, const struct function *f, struct port_settin
 	if (!has_odd_bridges(f))
 		return;
 	memcpy(path, f->path, sizeof(path));
-	take_bridge(path, upper);
+	take_last_function(path, upper);
 	if (pcie_read_link(hw, f->id, upper, &ret->pcie))
 		ret->seen |= SETTINGS_PCIE;
-	while (take_bridge(path, lower) && take_bridge(path, upper)) {
+	while (take_last_function(path, lower) && take_last_function(path, upper)) {
 		if (pcie_read_link(hw, lower, upper, &link))
-			note_segment(upper, &link, ret);
+			note_slow_link(upper, &link, ret);
 		else
 			whole = false;
 	}

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /* settings_read.c - reads the settings of all RoCE ports.
  *
- * Happy path: find the netdev and function that have each port's settings, each pair once; query
- * all netdevs for DCB in one datagram, for pause in another; read PCIe of each function; then, for
- * each port, the defaults of rdma_cm. Errors: a tree of another machine (netlink is not used), a
- * kernel or driver without one of these, a device that is removed meanwhile: those parts stay
- * unknown. */
+ * Success: find the netdev and function that have each port's settings, each pair once; query all
+ * netdevs for DCB in one datagram, for pause in another; read PCIe of each function; then, for each
+ * port, the defaults of rdma_cm. Errors, which leave parts unknown: a tree of another machine
+ * (netlink is not used), a kernel or driver without one of these settings, a device that is removed
+ * meanwhile. */
 #include "settings_read.h"
 
 #include <errno.h>
 #include <linux/dcbnl.h>
 #include <linux/ethtool_netlink.h>
 #include <linux/netlink.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +53,8 @@ static bool is_part(const struct function *f)
 	return f->kind == FN_VF || f->kind == FN_SF;
 }
 
-/* Loops twice, as a sub-function's parent may be a VF. */
+/* Returns the physical function of a function. Loops twice, because a sub-function's parent may be
+ * a VF. */
 static const struct function *physical_function(const struct host *h, const struct function *f)
 {
 	for (int i = 0; i < 2 && f && is_part(f); i++)
@@ -62,8 +62,8 @@ static const struct function *physical_function(const struct host *h, const stru
 	return f && f->kind == FN_PF ? f : NULL;
 }
 
-/* The netdev of a PF's port, not the representors of its VFs and SFs ("pf0vf3"). NULL if the
- * function has several ports: which of them a VF uses is unknown. */
+/* Returns the netdev of a PF's port, not a representor of a VF or SF ("pf0vf3"). NULL if the
+ * function has several ports, because it is unknown which of them a VF uses. */
 static const struct netdev *uplink_of(const struct host *h, const struct function *pf)
 {
 	const struct netdev *found = NULL;
@@ -94,7 +94,7 @@ static struct settings_source settings_source_of(const struct host *h, const str
 	return s;
 }
 
-/* Index of an equal source; adds it if there is none; -ENOMEM. */
+/* Returns the index of an equal source, which is added if there is none; -ENOMEM. */
 static ssize_t find_source(struct reading *rd, const struct settings_source *like)
 {
 	struct settings_source *s;
@@ -132,20 +132,20 @@ static int list_ports(struct reading *rd, const struct host *h)
 /* --- netlink ---------------------------------------------------------------------------------- */
 
 /* Requests of one kind to all sources with a netdev. */
-struct questions {
+struct settings_requests {
 	struct settings_source *sources;
 	size_t *of; /* request number to source index */
 	struct nldev_batch batch;
 	uint16_t family; /* id of ethtool; 0: DCB requests */
 };
 
-static void questions_done(struct questions *q)
+static void requests_done(struct settings_requests *q)
 {
 	nldev_batch_done(&q->batch);
 	free(q->of);
 }
 
-static int questions_make(struct questions *q, struct reading *rd)
+static int requests_make(struct settings_requests *q, struct reading *rd)
 {
 	int r = 0;
 
@@ -167,7 +167,7 @@ static int questions_make(struct questions *q, struct reading *rd)
 
 static void settings_on_answer(size_t index, const struct nlmsghdr *h, int error, void *arg)
 {
-	const struct questions *q = arg;
+	const struct settings_requests *q = arg;
 	struct port_settings *settings = &q->sources[q->of[index]].settings;
 
 	(void)error;
@@ -177,30 +177,30 @@ static void settings_on_answer(size_t index, const struct nlmsghdr *h, int error
 		dcb_decode_settings(h, settings);
 }
 
-static int settings_ask(struct reading *rd, struct nlsock *s, uint16_t family)
+static int settings_query(struct reading *rd, struct nlsock *s, uint16_t family)
 {
-	struct questions q = {.sources = rd->sources, .family = family};
-	int r = questions_make(&q, rd);
+	struct settings_requests q = {.sources = rd->sources, .family = family};
+	int r = requests_make(&q, rd);
 
 	if (r == 0 && q.batch.n > 0)
 		r = nlsock_batch(s, q.batch.buf, q.batch.len, q.batch.n, settings_on_answer, &q);
-	questions_done(&q);
+	requests_done(&q);
 	return r == -ENOMEM ? r : 0;
 }
 
-static int ask_dcb(struct reading *rd)
+static int query_dcb(struct reading *rd)
 {
 	struct nlsock s;
 	int r;
 
 	if (nlsock_open(&s, NETLINK_ROUTE, NULL) < 0)
 		return 0;
-	r = settings_ask(rd, &s, 0);
+	r = settings_query(rd, &s, 0);
 	nlsock_close(&s);
 	return r;
 }
 
-static int ask_pause(struct reading *rd)
+static int query_pause(struct reading *rd)
 {
 	uint16_t family;
 	struct nlsock s;
@@ -210,16 +210,16 @@ static int ask_pause(struct reading *rd)
 		return 0;
 	family = nlsock_family(&s, ETHTOOL_GENL_NAME);
 	if (family)
-		r = settings_ask(rd, &s, family);
+		r = settings_query(rd, &s, family);
 	nlsock_close(&s);
 	return r;
 }
 
 /* --- corrections of the answers --------------------------------------------------------------- */
 
-/* bnxt_en reports zeros until the host has set something, even if the firmware has other settings
- * (bnxt_dcbnl_ieee_getpfc() and ..._getets() in linux/drivers/net/ethernet/broadcom/bnxt/
- * bnxt_dcb.c). Such zeros are treated as unknown. */
+/* Marks zeros of bnxt_en as unknown: it reports zeros until the host has set something, even if the
+ * firmware has other settings (bnxt_dcbnl_ieee_getpfc() and ..._getets() in
+ * linux/drivers/net/ethernet/broadcom/bnxt/ bnxt_dcb.c). */
 static void drop_unset(const struct settings_source *src, struct port_settings *s)
 {
 	static const struct port_settings zeros;
@@ -235,8 +235,8 @@ static void drop_unset(const struct settings_source *src, struct port_settings *
 		s->seen &= ~(uint32_t)SETTINGS_ETS;
 }
 
-/* mlx5 of MLNX_OFED and DOCA has a file for the trust mode, which takes precedence over the
- * application table. */
+/* Reads the trust mode from a file that mlx5 of MLNX_OFED and DOCA has. It takes precedence over
+ * the application table. */
 static void read_driver_trust(const struct hw *hw, const struct netdev *d, struct port_settings *s)
 {
 	char trust[16];
@@ -252,10 +252,10 @@ static void read_driver_trust(const struct hw *hw, const struct netdev *d, struc
 
 static int read_sources(struct reading *rd)
 {
-	int r = rd->hw->live ? ask_dcb(rd) : 0;
+	int r = rd->hw->live ? query_dcb(rd) : 0;
 
 	if (r == 0 && rd->hw->live)
-		r = ask_pause(rd);
+		r = query_pause(rd);
 	for (size_t i = 0; i < rd->n && r == 0; i++) {
 		struct settings_source *s = &rd->sources[i];
 
@@ -270,8 +270,9 @@ static int read_sources(struct reading *rd)
 
 /* --- rdma_cm ---------------------------------------------------------------------------------- */
 
-/* The folder in configfs exists only if some program has created it; creating it would change the
- * host. InfiniBand is skipped, as its ports report "IB/RoCE v1", too. */
+/* Reads the defaults of rdma_cm, if their folder in configfs exists: a program must have created
+ * it, and creating it would change the host. InfiniBand is skipped, because its ports report
+ * "IB/RoCE v1", too. */
 static void read_rdma_cm(const struct hw *hw, const struct rdma_dev *dev,
 			 const struct rdma_port *port, struct port_settings *ret)
 {

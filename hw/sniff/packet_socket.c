@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* packet_socket.c - captures RoCE packets with a packet socket.
  *
- * Happy path: open a socket that receives nothing yet, set its filter and its ring, then bind it to
+ * Success: open a socket that receives nothing yet, set its filter and its ring, then bind it to
  * the netdev, so that no unfiltered packet arrives. A block of packets belongs to the kernel until
- * it marks it as ours, then to us until we return it. Errors: no permission for packet sockets, no
- * memory for the ring, a netdev that does not exist or is removed. */
+ * the kernel marks it as ours, then to us until we return it. Errors: no permission for packet
+ * sockets, no memory for the ring, a netdev that does not exist or is removed. */
 #include "packet_socket.h"
 
 #include <linux/filter.h>
@@ -13,6 +13,8 @@
 #include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -20,6 +22,85 @@
 
 #include "cleanup.h"
 #include "roce_decode.h"
+#include "sysfs.h"
+
+/* True if the name can be a part of a path; it comes from the command line. */
+static bool is_one_component(const char *name)
+{
+	return name[0] && strlen(name) < DEV_ID_SIZE && !strchr(name, '/') &&
+	       strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+}
+
+struct first {
+	char *ret;
+	size_t size;
+};
+
+/* Takes the first name in alphabetical order, for a stable result. */
+static int sniff_target_on_entry(int dir, const char *name, void *arg)
+{
+	struct first *f = arg;
+
+	(void)dir;
+	if (strlen(name) < f->size && (f->ret[0] == '\0' || strcmp(name, f->ret) < 0))
+		snprintf(f->ret, f->size, "%s", name);
+	return 0;
+}
+
+static void sniff_target_first_of(const struct hw *hw, const char *folder, const char *name,
+				  const char *below, char *ret, size_t size)
+{
+	struct first f = {ret, size};
+	char path[SYSFS_PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%s/%s", folder, name, below);
+	sysfs_list(hw->sys_fd, path, sniff_target_on_entry, &f);
+}
+
+/* Finds the netdev of an RDMA device. The file `parent` of a soft-RoCE device names it; otherwise
+ * it is the netdev of the first port's first GID, or of the function. */
+static void netdev_of_rdma(const struct hw *hw, const char *name, struct sniff_target *t)
+{
+	if (sysfs_str(hw->sys_fd, t->netdev, sizeof(t->netdev), "class/infiniband/%s/parent",
+		      name) > 0 ||
+	    sysfs_str(hw->sys_fd, t->netdev, sizeof(t->netdev),
+		      "class/infiniband/%s/ports/1/gid_attrs/ndevs/0", name) > 0)
+		return;
+	sniff_target_first_of(hw, "class/infiniband", name, "device/net", t->netdev,
+			      sizeof(t->netdev));
+}
+
+bool sniff_target_is_soft(const struct hw *hw, const char *rdma)
+{
+	return rdma[0] && sysfs_exists(hw->sys_fd, "class/infiniband/%s", rdma) &&
+	       !sysfs_exists(hw->sys_fd, "class/infiniband/%s/device", rdma);
+}
+
+int sniff_target_find(const struct hw *hw, const char *name, struct sniff_target *ret)
+{
+	struct sniff_target t = {0};
+
+	if (!is_one_component(name))
+		return -ENODEV;
+	if (strlen(name) < sizeof(t.netdev) && sysfs_exists(hw->sys_fd, "class/net/%s", name)) {
+		memcpy(t.netdev, name, strlen(name));
+		sniff_target_first_of(hw, "class/net", name, "device/infiniband", t.rdma,
+				      sizeof(t.rdma));
+	} else if (sysfs_exists(hw->sys_fd, "class/infiniband/%s", name)) {
+		memcpy(t.rdma, name, strlen(name));
+		netdev_of_rdma(hw, name, &t);
+	} else {
+		sniff_target_first_of(hw, "bus/pci/devices", name, "net", t.netdev,
+				      sizeof(t.netdev));
+		sniff_target_first_of(hw, "bus/pci/devices", name, "infiniband", t.rdma,
+				      sizeof(t.rdma));
+	}
+	if (t.netdev[0] == '\0' && t.rdma[0] == '\0')
+		return -ENODEV;
+	t.soft = sniff_target_is_soft(hw, t.rdma);
+	*ret = t;
+	return 0;
+}
 
 #define BLOCK_SIZE (1u << 20)
 #define N_BLOCKS   32
@@ -163,7 +244,7 @@ static bool packet_socket_is_ours(const struct tpacket_block_desc *b)
 	return __atomic_load_n(&b->hdr.bh1.block_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER;
 }
 
-static void packet_socket_give_back(struct packet_socket *s)
+static void packet_socket_release(struct packet_socket *s)
 {
 	__atomic_store_n(&block_of(s)->hdr.bh1.block_status, TP_STATUS_KERNEL, __ATOMIC_RELEASE);
 	s->block = (s->block + 1) % N_BLOCKS;
@@ -218,7 +299,7 @@ static bool block_deliver(struct packet_socket *s, sniffed_fn *fn, void *arg)
 		more = packet_deliver(s, h, fn, arg);
 		at += h->tp_next_offset;
 	}
-	packet_socket_give_back(s);
+	packet_socket_release(s);
 	return more;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* verbs_sniffer.c - captures RoCE packets with a sniffer flow rule.
  *
- * Happy path: create context, protection domain, completion queue with a channel to wait on, memory
+ * Success: create context, protection domain, completion queue with a channel to wait on, memory
  * for packets; move the queue pair to INIT and RTR, post all of the memory, then create the rule
  * that starts the capture. Each packet is delivered and its memory posted again. Errors: no such
  * device, no permission for raw packets, drivers without raw packet queue pairs (rxe, siw) or
@@ -31,7 +31,7 @@ struct verbs_sniffer {
 	struct ibv_flow *flow;
 };
 
-/* Some providers do not set errno. */
+/* Returns the negative errno of a failed call; -EOPNOTSUPP if the provider has not set errno. */
 static int last_error(void)
 {
 	int r = -errno;

@@ -10,7 +10,7 @@
 
 struct verbs_sniffer;
 
-/* -ENODEV: no such RDMA device; -EOPNOTSUPP and others: not supported. */
+/* Starts the capture. -ENODEV: no such RDMA device; -EOPNOTSUPP and others: not supported. */
 int verbs_sniffer_open(struct verbs_sniffer **ret, const char *rdma_device, struct err *);
 void verbs_sniffer_close(struct verbs_sniffer *);
 /* Like packet_socket_next(). time_ns is the time at which we polled the packet. */

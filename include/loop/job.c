@@ -58,7 +58,7 @@ static void job_on_worked(uv_work_t *work, int status)
 	struct job_status s;
 
 	(void)status;
-	if (j->told) {
+	if (j->reported) {
 		job_describe(j, &s);
 		log_info("worker", 0, "%s has ended, after %llu s", s.text,
 			 (unsigned long long)s.for_ms / 1000);
@@ -104,7 +104,7 @@ static void job_report_slow(struct job *j)
 	struct job_status s;
 
 	job_describe(j, &s);
-	j->told = true;
+	j->reported = true;
 	if (s.has_thread)
 		log_warn("worker", 0,
 			 "%s has been running for %llu s: waiting for its end, other work goes on",
@@ -121,9 +121,9 @@ static void job_on_timer(void *arg)
 	const struct job_watch *w = arg;
 	struct job *next;
 
-	for (struct job *j = oldest; j && age_ms(j) >= w->patience_ms; j = next) {
+	for (struct job *j = oldest; j && age_ms(j) >= w->slow_ms; j = next) {
 		next = j->next;
-		if (!j->told)
+		if (!j->reported)
 			job_report_slow(j);
 	}
 }
@@ -135,14 +135,14 @@ static void on_prepare(uv_prepare_t *prepare)
 	struct job_watch *w = prepare->data;
 	const struct job *j = oldest;
 
-	while (j && j->told)
+	while (j && j->reported)
 		j = j->next;
-	timer_at(&w->timer, j ? j->began_ms + w->patience_ms : TIMER_NEVER);
+	timer_at(&w->timer, j ? j->began_ms + w->slow_ms : TIMER_NEVER);
 }
 
-void job_watch_open(struct job_watch *w, uv_loop_t *loop, uint64_t patience_ms)
+void job_watch_open(struct job_watch *w, uv_loop_t *loop, uint64_t slow_ms)
 {
-	w->patience_ms = patience_ms;
+	w->slow_ms = slow_ms;
 	timer_init(&w->timer, loop, job_on_timer, w);
 	uv_unref((uv_handle_t *)&w->timer.handle);
 	uv_prepare_init(loop, &w->prepare);

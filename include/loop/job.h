@@ -12,10 +12,11 @@
 /* The number of libuv threads needed so that no job waits for another owner's job: one per owner
  * (scans of functions, devices, details and reports, the sampler, port settings, packet programs,
  * event programs, flows, queue pairs, owners of processes, passwords, status files of pods, the
- * search for namespaces, the walk over the journal, readers of reports, node features), four for
- * the attach engine, and JOB_STUCK_MAX as a replacement for its jobs that hang. */
+ * search for namespaces, the walk over the journal, readers of reports, node features, the
+ * configuration, the check of its plugins, IPAM plugins of a CNI STATUS), four for the attach
+ * engine, and JOB_STUCK_MAX as a replacement for its jobs that hang. */
 #define JOB_STUCK_MAX 5
-#define JOB_THREADS   (17 + 4 + JOB_STUCK_MAX)
+#define JOB_THREADS   (20 + 4 + JOB_STUCK_MAX)
 
 /* Embedded in its owner's struct. */
 struct job {
@@ -34,11 +35,11 @@ struct job {
 	struct job *prev, *next; /* list of this thread's jobs */
 	uint64_t began_ms;
 	bool has_thread; /* atomic */
-	bool told;
+	bool reported;
 };
 
 /* Runs run() on a worker, then done() in the loop; done() may start the next job or free this one.
- * The job must not be running. Never fails and cannot be cancelled. name: static, shown to people:
+ * The job must not be running. Never fails and cannot be cancelled. name: static, shown to users:
  * "sampling counters". */
 void job_begin(struct job *, uv_loop_t *, const char *name, void (*run)(void *arg),
 	       void (*done)(void *arg), void *arg);
@@ -46,5 +47,5 @@ void job_begin(struct job *, uv_loop_t *, const char *name, void (*run)(void *ar
 /* --- unfinished jobs of this thread ----------------------------------------------------------- */
 
 job_list_fn job_list;
-/* Age of the oldest job in ms; 0 = none. */
+/* Returns the age of the oldest job in ms; 0 = none. */
 uint64_t job_oldest_ms(void);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_watch.h - logs each job of this thread that runs longer than patience_ms, once with what
- * happens next and once when it ends, and calls its owner's slow() (job.h). Does not keep the loop
- * alive. */
+/* job_watch.h - logs each job of this thread that runs longer than slow_ms: once while it runs, and
+ * once when it ends. Also calls the job's slow() (job.h). Does not keep the loop alive. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,11 +12,11 @@
 struct job_watch {
 	uv_prepare_t prepare;
 	struct timer timer;
-	uint64_t patience_ms;
+	uint64_t slow_ms;
 };
 
-void job_watch_open(struct job_watch *, uv_loop_t *, uint64_t patience_ms);
-/* The memory must stay valid until the loop has closed the handles. */
+void job_watch_open(struct job_watch *, uv_loop_t *, uint64_t slow_ms);
+/* Ends the watch. The memory must stay valid until the loop has closed the handles. */
 void job_watch_close(struct job_watch *);
 
 /* Runs the loop until no handle and no job is left, but at most most_ms. False: some are left. */

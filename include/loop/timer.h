@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* timer.h - one timer for the next of one or several deadlines. Times are loop times in ms
- * (uv_now()). */
+/* timer.h - a timer with one deadline; an owner with several deadlines sets it to the next one.
+ * Times are loop times in ms (uv_now()). */
 #pragma once
 
 #include <stdint.h>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* rocelet_cni.c - main() of the CNI plugin rocelet-cni. Also `rocelet-cni node-problem
- * rdma|rocelet`, a plugin of node-problem-detector, because this program runs without our
- * libraries. Runtimes pass no arguments. */
+/* rocelet_cni.c - main() of the CNI plugin rocelet-cni. Runtimes pass no arguments. The same
+ * program is also a plugin of node-problem-detector (`rocelet-cni node-problem rdma|rocelet`): it
+ * needs no libraries, so it runs in that container. */
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "client.h"
@@ -11,7 +10,7 @@
 #include "shim.h"
 #include "shim_devinfo.h"
 
-/* argv[2]: the check. */
+/* Runs a check of node-problem-detector; argv[2]: the name of the check. */
 static int node_problem_main(int argc, char *argv[], const char *socket)
 {
 	bool warnings = argc == 4 && strcmp(argv[3], "--severity=warning") == 0;

@@ -14,24 +14,23 @@
 #include "shim_config.h"
 #include "shim_devinfo.h"
 #include "shim_io.h"
-#include "shim_request.h"
 #include "shim_result.h"
-#include "shim_spool.h"
 #include "version.h"
 
-/* How long to wait for a daemon that restarts. */
-#define PATIENCE_MS    2000
-/* Timeouts of runtimes: creating a sandbox may take two minutes (kubelet) or more, the DELs of all
- * of its interfaces together one minute (CRI-O). */
-#define ADD_MS	       CNI_ADD_WAIT_MS
-#define DEL_MS	       20000
-#define CHECK_MS       20000
-#define GC_MS	       60000
-#define STATUS_MS      5000
+/* Time for which connecting is retried, because the daemon may be restarting. */
+#define DAEMON_RESTART_MS 2000
+/* Timeouts of the verbs. Runtimes allow two minutes or more for the creation of a sandbox
+ * (kubelet), and one minute for the DELs of all of its interfaces (CRI-O). */
+#define ADD_MS		  CNI_ADD_WAIT_MS
+#define DEL_MS		  20000
+#define CHECK_MS	  20000
+#define GC_MS		  60000
+#define STATUS_MS	  5000
 /* Deadline for standard input. */
-#define STDIN_MS       10000
-/* Maximum configuration of a DEL; larger ones are cut, because a DEL needs only parts of it. */
-#define DEL_CONFIG_MAX ((size_t)4 << 20)
+#define STDIN_MS	  10000
+/* Maximum size of a DEL's configuration. The rest of a larger one is dropped, because a DEL does
+ * not need it. */
+#define DEL_CONFIG_MAX	  ((size_t)4 << 20)
 
 struct shim {
 	const struct shim_places *places;
@@ -52,11 +51,12 @@ static int shim_spool(const struct shim *s, const char *body, const struct shim_
 
 	if (shim_spool_put(s->places->state_dir, body, &err) == 0)
 		return 0;
-	return shim_fail(e, SHIM_LATER, "%.300s; and the DEL cannot be queued: %s", why->msg,
+	return shim_fail(e, SHIM_LATER, "%.300s; and the DEL cannot be stored: %s", why->msg,
 			 err.msg);
 }
 
-/* Returns 0 if the daemon has done it, or if it was stored. */
+/* Removes the device-info file and has the daemon execute the DEL. Returns 0 if it was executed, or
+ * stored for later. */
 static int shim_del(const struct shim *s, uint64_t deadline, struct shim_error *e)
 {
 	struct shim_error why = {0};
@@ -75,7 +75,7 @@ static int shim_del(const struct shim *s, uint64_t deadline, struct shim_error *
 	json_decref(answer);
 	if (r == 0)
 		return 0;
-	/* If the daemon is stopping or cannot do it now, store the request: the runtime may not
+	/* If the daemon is stopping or cannot execute it now, store the DEL: the runtime may not
 	 * repeat it. */
 	if (why.code == SHIM_LATER || why.code == SHIM_UNAVAILABLE)
 		return shim_spool(s, body, &why, e);
@@ -85,19 +85,21 @@ static int shim_del(const struct shim *s, uint64_t deadline, struct shim_error *
 
 /* --- ADD -------------------------------------------------------------------------------------- */
 
-/* Undoes an ADD whose result does not reach the runtime. Keeps the reason in *e. */
+/* Undoes an ADD whose result does not reach the runtime. *e keeps the reason, and gets the result
+ * of the rollback as a detail. */
 static void shim_undo(const struct shim *s, struct shim_error *e)
 {
 	struct shim_error failed = {0};
 
 	if (shim_del(s, client_now_ms() + DEL_MS, &failed) == 0)
-		shim_details(e, "%sthe ADD is undone by a DEL", e->details[0] ? "; " : "");
+		shim_details(e, "%srolled back with a DEL", e->details[0] ? "; " : "");
 	else
-		shim_details(e, "%sthe DEL that undoes it failed, too: %s",
+		shim_details(e, "%sthe DEL to roll it back failed, too: %s",
 			     e->details[0] ? "; " : "", failed.msg);
 }
 
-/* Without deviceInfo, no file is written: the specification does not cover this kind of device. */
+/* Writes the device-info file. If the answer has no deviceInfo, no file is written: the
+ * specification does not cover this kind of device. */
 static int shim_add_devinfo(const struct shim *s, const json_t *answer, struct shim_error *e)
 {
 	const json_t *info = json_object_get(answer, "deviceInfo");
@@ -164,9 +166,9 @@ static int shim_add_with(const struct shim *s, const json_t *previous, struct sh
 	const uint64_t now = client_now_ms();
 	const struct shim_call call = {.socket = s->places->socket,
 				       .body = body,
-				       .patience = now + PATIENCE_MS,
+				       .connect_deadline = now + DAEMON_RESTART_MS,
 				       .deadline = now + ADD_MS};
-	json_t *answer = NULL;
+	json_auto_t *answer = NULL;
 	int r = -EPROTO;
 
 	if (!body)
@@ -181,11 +183,10 @@ static int shim_add_with(const struct shim *s, const json_t *previous, struct sh
 	case SHIM_NOT_DONE:
 		break;
 	}
-	json_decref(answer);
 	return r;
 }
 
-/* *ret NULL: no prevResult. */
+/* Reads prevResult; *ret NULL: there is none. */
 static int shim_previous(const json_t *config, json_t **ret, struct shim_error *e)
 {
 	const json_t *value = json_object_get(config, "prevResult");
@@ -198,7 +199,7 @@ static int shim_previous(const json_t *config, json_t **ret, struct shim_error *
 
 static int shim_add(struct shim *s, struct shim_error *e)
 {
-	json_t *previous = NULL;
+	json_auto_t *previous = NULL;
 	int r = shim_env_check_args(s->env.args, e);
 
 	if (r == 0)
@@ -209,42 +210,39 @@ static int shim_add(struct shim *s, struct shim_error *e)
 		r = shim_previous(s->config, &previous, e);
 	if (r == 0)
 		r = shim_add_with(s, previous, e);
-	json_decref(previous);
 	return r;
 }
 
 /* --- the other verbs -------------------------------------------------------------------------- */
 
-static int shim_ask(const struct shim *s, uint64_t limit_ms, struct shim_error *e)
+static int shim_call_plain(const struct shim *s, uint64_t limit_ms, struct shim_error *e)
 {
 	AUTO_FREE char *body = shim_request(&s->env, s->env.verb, s->config, e);
 	const uint64_t now = client_now_ms();
 	const struct shim_call call = {.socket = s->places->socket,
 				       .body = body,
-				       .patience = now + PATIENCE_MS,
+				       .connect_deadline = now + DAEMON_RESTART_MS,
 				       .deadline = now + limit_ms};
-	json_t *answer = NULL;
+	json_auto_t *answer = NULL;
 	int r = -EPROTO;
 
 	if (body && shim_call_daemon(&call, &answer, e) == SHIM_ANSWERED)
 		r = shim_answer_error(answer, e);
 	else if (body && s->env.verb == SHIM_STATUS)
 		e->code = SHIM_UNAVAILABLE;
-	json_decref(answer);
 	return r;
 }
 
 static int shim_check(const struct shim *s, struct shim_error *e)
 {
-	json_t *previous = NULL;
+	json_auto_t *previous = NULL;
 	int r = shim_env_check_args(s->env.args, e);
 
 	if (r == 0)
 		r = shim_env_check_netns(&s->env, e);
 	if (r == 0)
 		r = shim_previous(s->config, &previous, e);
-	json_decref(previous);
-	return r < 0 ? r : shim_ask(s, CHECK_MS, e);
+	return r < 0 ? r : shim_call_plain(s, CHECK_MS, e);
 }
 
 static int shim_version(struct shim_error *e)
@@ -266,8 +264,8 @@ static int shim_version(struct shim_error *e)
 
 /* --- one run ---------------------------------------------------------------------------------- */
 
-/* A DEL needs only container ID and interface name, so a configuration that is too long is
- * accepted. */
+/* Parses the configuration. A DEL needs only container ID and interface name, so one with too long
+ * a configuration is executed without it. */
 static int shim_load(struct shim *s, struct shim_input *in, struct shim_error *e)
 {
 	bool is_long = in->too_long || in->len > SHIM_CONFIG_MAX;
@@ -317,9 +315,9 @@ static int shim_act(struct shim *s, struct shim_error *e)
 	case SHIM_CHECK:
 		return shim_check(s, e);
 	case SHIM_GC:
-		return shim_ask(s, GC_MS, e);
+		return shim_call_plain(s, GC_MS, e);
 	case SHIM_STATUS:
-		return shim_ask(s, STATUS_MS, e);
+		return shim_call_plain(s, STATUS_MS, e);
 	case SHIM_VERSION_VERB:
 		return shim_version(e);
 	case SHIM_UNKNOWN:
@@ -329,11 +327,11 @@ static int shim_act(struct shim *s, struct shim_error *e)
 	return shim_fail(e, SHIM_ENV, "unknown CNI_COMMAND: %.200s", s->env.command);
 }
 
-/* Without CNI_COMMAND, the program was started by hand. */
+/* Prints a description: without CNI_COMMAND, a user has started the program. */
 static int shim_about(void)
 {
 	fputs("CNI plugin rocelet-cni v" ROCELET_VERSION
-	      ": has rocelet attach VFs and RDMA devices to pods\n"
+	      ": attaches VFs and RDMA devices to pods through rocelet\n"
 	      "CNI protocol versions supported: ",
 	      stderr);
 	for (unsigned i = 0; shim_versions[i]; i++)
@@ -342,7 +340,7 @@ static int shim_about(void)
 	return EXIT_SUCCESS;
 }
 
-static void shim_tell(struct shim_error *e)
+static void shim_report(struct shim_error *e)
 {
 	AUTO_FREE char *text = shim_error_text(e);
 
@@ -366,7 +364,7 @@ int shim_run(const struct shim_places *places)
 	if (r == 0)
 		r = shim_act(&s, &e);
 	if (r < 0)
-		shim_tell(&e);
+		shim_report(&e);
 	json_decref(s.config);
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

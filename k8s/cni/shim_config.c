@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cleanup.h"
 #include "json_text.h"
 
 const char *const shim_versions[] = {"0.1.0", "0.2.0", "0.3.0", "0.3.1",
@@ -54,8 +53,9 @@ static void shim_clip_number(char *number, size_t len)
 		shim_replace(number, len, negative ? "-9e307" : "9e307");
 }
 
-/* jansson rejects documents with a number out of range, even in keys that we do not use, so a DEL
- * would fail forever. A clipped number is still out of range for every key that we use. */
+/* Clips all numbers that are out of range: jansson would reject the document, even if the number is
+ * in a key that we do not use, so a DEL would fail forever. A clipped number is still out of range
+ * for every key that we use. */
 static void shim_clip_numbers(char *text)
 {
 	while (*text) {

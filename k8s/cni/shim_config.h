@@ -15,7 +15,7 @@ extern const char *const shim_versions[];
  * text[len] must be '\0'. Error codes: 6, not a JSON object; 7, invalid name. The caller owns
  * *ret. */
 int shim_config_load(json_t **ret, char *text, size_t len, struct shim_error *);
-/* cniVersion, "0.1.0" if absent. NULL: not a string. */
+/* Returns cniVersion, "0.1.0" if it is absent. NULL: it is not a string. */
 const char *shim_config_version(const json_t *config);
 /* Fails if the version is not supported or lacks the verb (error code 1), or is malformed (6). */
 int shim_config_check_version(const json_t *config, enum shim_verb, struct shim_error *);

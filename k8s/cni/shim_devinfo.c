@@ -4,12 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "file_io.h"
 #include "folders.h"
 #include "json_text.h"
 
@@ -73,7 +73,7 @@ static int devinfo_open_dir(const char *dir)
 	return fd < 0 ? -errno : fd;
 }
 
-/* NULL: no such file, or not one of this kind. */
+/* Reads a device-info file. NULL: there is none, or it is malformed. */
 static json_t *devinfo_read(int dir, const char *name)
 {
 	AUTO_FD fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -98,31 +98,20 @@ static const char *devinfo_address(const json_t *info)
 
 static bool devinfo_is_there(int dir, const char *name, const json_t *info)
 {
-	json_t *other = devinfo_read(dir, name);
+	json_auto_t *other = devinfo_read(dir, name);
 	const char *address = devinfo_address(info);
-	bool is = address[0] && strcmp(devinfo_address(other), address) == 0;
 
-	json_decref(other);
-	return is;
+	return address[0] && strcmp(devinfo_address(other), address) == 0;
 }
 
 static int devinfo_write_part(int dir, const char *part, const char *text)
 {
 	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-	const size_t len = strlen(text);
 	AUTO_FD fd = -1;
-	ssize_t n;
 
 	(void)unlinkat(dir, part, 0);
 	fd = openat(dir, part, flags, 0444);
-	if (fd < 0)
-		return -errno;
-	do {
-		n = write(fd, text, len);
-	} while (n < 0 && errno == EINTR);
-	if (n < 0)
-		return -errno;
-	return (size_t)n == len ? 0 : -ENOSPC;
+	return fd < 0 ? -errno : file_write_all(fd, text, strlen(text));
 }
 
 static int devinfo_put(int dir, const char *name, const char *text)

@@ -9,10 +9,10 @@
 /* Default folder: that of Multus (network-attachment-definition-client, pkg/utils). */
 #define SHIM_DEVINFO_DIR "/var/run/k8s.cni.cncf.io/devinfo/cni"
 
-/* The name of the file requested in runtimeConfig; NULL: none. Borrowed from the configuration.
- * Error code 7 if the path is not DIR/...-CONTAINERID_IFNAME, the form that Multus uses: the path
- * may come from the author of a configuration, who must not choose where root writes or overwrite
- * another pod's file. */
+/* Gets the name of the file requested in runtimeConfig; NULL: none. Borrowed from the
+ * configuration. Error code 7 if the path is not DIR/...-CONTAINERID_IFNAME, the form that Multus
+ * uses: the path may come from the author of a configuration, who must not choose where root writes
+ * or overwrite another pod's file. */
 int shim_devinfo_name(const char **ret, const char *dir, const struct shim_env *,
 		      const json_t *config, struct shim_error *);
 /* Writes the file atomically. An existing file for the same device is kept: Multus has copied it

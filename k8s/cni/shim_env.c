@@ -15,6 +15,7 @@
 
 #include "cleanup.h"
 #include "ifname.h"
+#include "search.h"
 
 /* --- variables -------------------------------------------------------------------------------- */
 
@@ -49,7 +50,8 @@ static enum shim_verb shim_verb_named(const char *command)
 	return (enum shim_verb)verb;
 }
 
-/* Lists all missing variables, in this order. */
+/* Checks that no variable is missing. The message lists all missing ones in the order of the table.
+ */
 static int shim_check_missing(const struct shim_env *env, struct shim_error *e)
 {
 	const struct {
@@ -134,13 +136,11 @@ static bool shim_key_is_known(const char *pair, size_t len)
 		"K8S_POD_UID",
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
-		if (strlen(known[i]) == len && memcmp(known[i], pair, len) == 0)
-			return true;
-	return false;
+	return any_of(ARRAY_SIZE(known), i,
+		      strlen(known[i]) == len && memcmp(known[i], pair, len) == 0);
 }
 
-/* The value of IgnoreUnknown; -EPROTO. */
+/* Parses the value of IgnoreUnknown; -EPROTO. */
 static int shim_boolean(const char *value, size_t len, struct shim_error *e)
 {
 	if (len == 1 && (*value == '0' || *value == '1'))
@@ -202,7 +202,8 @@ int shim_env_check_args(const char *args, struct shim_error *e)
 
 /* --- CNI_NETNS -------------------------------------------------------------------------------- */
 
-/* Opens only files on nsfs: opening a device node or a pipe may have side effects. */
+/* Opens CNI_NETNS if it is a file on nsfs: opening a device node or a pipe may have side effects.
+ */
 static int shim_open_netns(const char *path, struct shim_error *e)
 {
 	struct statfs fs;

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "shim_error.h"
+#include "shim_io.h"
 
 enum shim_verb {
 	SHIM_ADD,
@@ -14,7 +14,7 @@ enum shim_verb {
 	SHIM_GC,
 	SHIM_STATUS,
 	SHIM_VERSION_VERB,
-	SHIM_UNKNOWN, /* an error, reported after those of the configuration */
+	SHIM_UNKNOWN, /* an unknown command; errors of the configuration are reported first */
 	N_SHIM_VERBS,
 };
 
@@ -25,7 +25,8 @@ struct shim_env {
 	bool netns_override; /* CNI_NETNS may be our own namespace */
 };
 
-/* -EPROTO with error code 4: a variable that the verb requires is missing or malformed. */
+/* Reads the variables. -EPROTO with error code 4: a variable that the verb requires is missing or
+ * malformed. */
 int shim_env_read(struct shim_env *ret, struct shim_error *);
 /* Checks CNI_ARGS of an ADD or CHECK by the rules of the Go library (pkg/types/args.go):
  * KEY=VALUE;..., with unknown keys only if IgnoreUnknown is set. */

@@ -37,7 +37,7 @@ static const struct shim_member ip_members[MEMBERS_MAX] = {
 	{.name = "address", .kind = TEXT, .required = true},
 	{.name = "gateway", .kind = TEXT},
 };
-/* Members of ip4 and ip6 in versions 0.1.0 and 0.2.0, except routes. */
+/* Members of "ip4" and "ip6" in versions 0.1.0 and 0.2.0, except "routes". */
 static const struct shim_member family_members[MEMBERS_MAX] = {
 	{.name = "ip", .kind = TEXT, .required = true},
 	{.name = "gateway", .kind = TEXT},
@@ -91,7 +91,7 @@ static bool shim_is_absent(const json_t *value, enum shim_kind kind)
 	       (kind == INDEX && json_is_integer(value) && json_integer_value(value) < 0);
 }
 
-/* A new object; NULL with the error. */
+/* Copies the known members to a new object; NULL with the error. */
 static json_t *shim_copy(const json_t *from, const struct shim_member *members, const char *what,
 			 struct shim_error *e)
 {
@@ -165,7 +165,7 @@ static int shim_read_dns(json_t *to, const json_t *from, const char *what, struc
 	return 0;
 }
 
-/* ip4 or ip6 of versions 0.1.0 and 0.2.0; pkg/types/020/types.go. */
+/* Converts "ip4" or "ip6" of versions 0.1.0 and 0.2.0; pkg/types/020/types.go. */
 static int shim_read_family(json_t *to, const json_t *ip, const char *what, struct shim_error *e)
 {
 	json_t *entry;
@@ -285,7 +285,7 @@ static bool shim_is_v6(const json_t *item, const char *key)
 	return strchr(json_string_value(json_object_get(item, key)), ':') != NULL;
 }
 
-/* The routes of one family, for ip4 or ip6. */
+/* Returns the routes of one family, for "ip4" or "ip6". */
 static json_t *shim_old_routes(const json_t *routes, bool v6)
 {
 	json_t *to = json_array(), *gateway;
@@ -308,7 +308,7 @@ static json_t *shim_old_routes(const json_t *routes, bool v6)
 	return to;
 }
 
-/* Versions 0.1.0 and 0.2.0 have at most one address of each family. */
+/* Writes "ip4" or "ip6". Versions 0.1.0 and 0.2.0 have at most one address of each family. */
 static int shim_write_family(json_t *to, const json_t *result, bool v6)
 {
 	const json_t *ip;
@@ -332,7 +332,7 @@ static int shim_write_family(json_t *to, const json_t *result, bool v6)
 	return 0;
 }
 
-/* Members that 0.3.0 to 0.4.0 do not have. */
+/* Removes the members that versions 0.3.0 to 0.4.0 do not have. */
 static void shim_drop_newer(json_t *interfaces)
 {
 	json_t *item;

@@ -3,7 +3,7 @@
  * containernetworking/cni, pkg/types/020, 040 and 100. Pure. */
 #pragma once
 
-#include "shim_error.h"
+#include "shim_io.h"
 
 /* Converts a result of a version to the format of 1.1.0, keeping the members defined by the
  * specification. null and an interface index of -1 count as absent. what: its name in the error

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* cri.c - the queries, one at a time for the list and in parallel a few for details, and the single
- * timer for everything due: calling the owner, connecting, querying. */
+/* cri.c - sends the queries: one at a time for the list, and a few in parallel for details. A
+ * single timer starts all work: calling the owner, connecting, querying. */
 #include "cri.h"
 
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 #include "cri_internal.h"
 #include "grpc.h"
 #include "log.h"
+#include "search.h"
 #include "uds.h"
 #include "unix_time.h"
 
@@ -36,17 +37,17 @@ static uint64_t interval(const struct cri *c)
 	return c->hints == CRI_HINTS_NONE ? WITHOUT_MS : WITH_EVENTS_MS;
 }
 
-static uint64_t list_due(const struct cri *c)
+static uint64_t list_deadline(const struct cri *c)
 {
-	uint64_t due_ms = c->asked_ms + interval(c);
+	uint64_t at_ms = c->asked_ms + interval(c);
 
 	if (!c->up || c->asking)
 		return TIMER_NEVER;
 	if (c->wanted)
-		due_ms = 0;
-	if (c->await_ms < due_ms)
-		due_ms = c->await_ms;
-	return due_ms < c->next_ms ? c->next_ms : due_ms;
+		at_ms = 0;
+	if (c->await_ms < at_ms)
+		at_ms = c->await_ms;
+	return at_ms < c->next_ms ? c->next_ms : at_ms;
 }
 
 static void cri_log_success(struct cri *c, size_t left_out)
@@ -57,10 +58,11 @@ static void cri_log_success(struct cri *c, size_t left_out)
 	c->failure_logged = false;
 	c->status.error[0] = '\0';
 	if (left_out > 0 && left_out != c->logged_left_out)
-		log_warn("cri", 0,
-			 "%zu sandboxes have names that are too long or no text, going on without "
-			 "them",
-			 left_out);
+		log_warn(
+			"cri", 0,
+			"%zu sandboxes have names that are too long or not UTF-8, going on without "
+			"them",
+			left_out);
 	c->logged_left_out = left_out;
 }
 
@@ -73,7 +75,7 @@ static void set_spacing(struct cri *c)
 	c->await_ms = pause_ms ? uv_now(c->loop) + pause_ms : TIMER_NEVER;
 }
 
-/* Takes ownership of the list. */
+/* Handles a valid list; takes ownership of it. */
 static int take_list(struct cri *c, struct sandbox_list *list, size_t left_out)
 {
 	int r = cri_details_list(&c->details, list, &c->list);
@@ -129,7 +131,7 @@ static void on_list_end(struct grpc_call *call, enum grpc_status status, const c
 	timer_in(&c->timer, 0);
 }
 
-static void ask_list(struct cri *c)
+static void query_list(struct cri *c)
 {
 	struct grpc_reply reply = {.message = cri_on_list, .end = on_list_end, .arg = c};
 	int r;
@@ -143,7 +145,7 @@ static void ask_list(struct cri *c)
 	c->asking = r == 0;
 	if (r == 0)
 		return;
-	cri_failed(c, c->asked_ms, "asking the runtime: %s", strerror(-r));
+	cri_failed(c, c->asked_ms, "querying the runtime: %s", strerror(-r));
 	cri_lost(c);
 }
 
@@ -160,7 +162,8 @@ static void on_detail(struct grpc_call *call, const uint8_t *message, size_t len
 	r = cri_status_decode(&s->detail, message, len);
 	s->got = r == 0;
 	if (r < 0)
-		log_warn("cri", r, "sandbox %s: what the runtime says of it is of no use", s->id);
+		log_warn("cri", r, "sandbox %s: the runtime's details of it cannot be decoded",
+			 s->id);
 }
 
 static void on_detail_end(struct grpc_call *call, enum grpc_status status, const char *text,
@@ -187,13 +190,10 @@ static void on_detail_end(struct grpc_call *call, enum grpc_status status, const
 
 static struct cri_slot *free_slot(struct cri *c)
 {
-	for (size_t i = 0; i < CRI_DETAILS_OPEN; i++)
-		if (!c->slots[i].open)
-			return &c->slots[i];
-	return NULL;
+	return find_first(c->slots, CRI_DETAILS_OPEN, i, !c->slots[i].open);
 }
 
-static int ask_detail(struct cri *c, struct cri_slot *s, const char *id)
+static int request_detail(struct cri *c, struct cri_slot *s, const char *id)
 {
 	struct grpc_reply reply = {.message = on_detail, .end = on_detail_end, .arg = s};
 	AUTO_FREE uint8_t *message = NULL;
@@ -210,38 +210,38 @@ static int ask_detail(struct cri *c, struct cri_slot *s, const char *id)
 	return r;
 }
 
-static void ask_details(struct cri *c)
+static void request_details(struct cri *c)
 {
 	struct cri_slot *s;
 	const char *id;
 
 	while ((s = free_slot(c)) && (id = cri_details_next(&c->details, uv_now(c->loop))))
-		if (ask_detail(c, s, id) < 0)
+		if (request_detail(c, s, id) < 0)
 			cri_details_answer(&c->details, &c->list, s->id, NULL, uv_now(c->loop));
 }
 
-static uint64_t details_due(const struct cri *c)
+static uint64_t details_deadline(const struct cri *c)
 {
 	for (size_t i = 0; i < CRI_DETAILS_OPEN; i++)
 		if (c->up && !c->slots[i].open)
-			return cri_details_due(&c->details);
+			return cri_details_deadline(&c->details);
 	return TIMER_NEVER;
 }
 
 /* --- due work --------------------------------------------------------------------------------- */
 
-static uint64_t connect_due(const struct cri *c)
+static uint64_t connect_deadline(const struct cri *c)
 {
 	uint64_t asked_for_ms = c->wanted ? c->asked_ms + RETRY_SPACING_MS : TIMER_NEVER;
 
 	return c->client ? TIMER_NEVER : sooner(c->connect_ms, asked_for_ms);
 }
 
-static uint64_t cri_next_due(const struct cri *c)
+static uint64_t cri_next_deadline(const struct cri *c)
 {
 	if (c->over || c->notify_list || c->notify_failure)
 		return 0;
-	return sooner(connect_due(c), sooner(list_due(c), details_due(c)));
+	return sooner(connect_deadline(c), sooner(list_deadline(c), details_deadline(c)));
 }
 
 /* Calls the owner from the timer, not from a query's hook, because the owner may close us. */
@@ -265,13 +265,13 @@ static void cri_on_timer(void *arg)
 	notify_owner(c);
 	if (c->closing)
 		return;
-	if (connect_due(c) <= uv_now(c->loop))
+	if (connect_deadline(c) <= uv_now(c->loop))
 		cri_connect(c);
-	if (!c->over && list_due(c) <= uv_now(c->loop))
-		ask_list(c);
-	if (!c->over && details_due(c) <= uv_now(c->loop))
-		ask_details(c);
-	timer_at(&c->timer, cri_next_due(c));
+	if (!c->over && list_deadline(c) <= uv_now(c->loop))
+		query_list(c);
+	if (!c->over && details_deadline(c) <= uv_now(c->loop))
+		request_details(c);
+	timer_at(&c->timer, cri_next_deadline(c));
 }
 
 /* --- life ------------------------------------------------------------------------------------- */

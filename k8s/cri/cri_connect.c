@@ -15,6 +15,7 @@
 #include "dir_watch.h"
 #include "grpc.h"
 #include "log.h"
+#include "search.h"
 #include "uds.h"
 
 #define ANSWER_MAX     (16u << 20)
@@ -22,15 +23,16 @@
 #define PAUSE_FIRST_MS 20
 #define PAUSE_KNOWN_MS 1000
 #define PAUSE_MAX_MS   10000
-/* A stream that ends sooner means that events are not supported: CRI-O without pod events ends it
- * at once. */
+/* If an event stream ends sooner, the runtime does not support events: CRI-O without pod events
+ * ends it at once. */
 #define STREAM_MIN_MS  1000
 
 static const uint8_t empty[1];
 
 /* --- failures --------------------------------------------------------------------------------- */
 
-/* Logs once per outage. If no runtime was ever found, logs at info level: a node may have none. */
+/* Logs a failure once per outage; at info level if no runtime was ever found, because a node may
+ * have none. */
 static void log_failure(struct cri *c)
 {
 	if (c->failure_logged)
@@ -143,8 +145,9 @@ static void on_version(struct grpc_call *call, const uint8_t *message, size_t le
 		c->has_version = true;
 }
 
-/* Queries the list repeatedly for one second, to find changes from before the subscription. */
-static void is_up(struct cri *c)
+/* Called when the runtime has returned its version: subscribes to events, and queries the list
+ * repeatedly for one second, to find changes from before the subscription. */
+static void connected(struct cri *c)
 {
 	c->up = c->found = true;
 	snprintf(c->status.runtime, sizeof(c->status.runtime), "%s %s",
@@ -181,7 +184,7 @@ static void on_version_end(struct grpc_call *call, enum grpc_status status, cons
 	if (c->closing || c->over)
 		return;
 	if (c->has_version && status == GRPC_OK) {
-		is_up(c);
+		connected(c);
 		return;
 	}
 	cri_failed(c, c->asked_ms, "%s: %s %s", c->sockets[c->at], grpc_status_name(status),
@@ -205,7 +208,7 @@ static int cri_request_version(struct cri *c, struct err *e)
 	return r < 0 ? err_set(e, r, "%s: %s", c->sockets[c->at], strerror(-r)) : 0;
 }
 
-/* Finds the next existing socket, or the chosen one. */
+/* Finds the next existing socket; once a runtime has returned a list, only its socket. */
 static bool find_socket(struct cri *c)
 {
 	size_t n = can_switch_runtime(c) ? c->n_sockets : 1;
@@ -222,10 +225,7 @@ static bool find_socket(struct cri *c)
 
 static bool cri_is_watched(const struct cri *c)
 {
-	for (size_t i = 0; i < c->n_sockets; i++)
-		if (!c->watches[i])
-			return false;
-	return true;
+	return !any_of(c->n_sockets, i, !c->watches[i]);
 }
 
 void cri_connect(struct cri *c)
@@ -273,14 +273,11 @@ void cri_hang_up(struct cri *c)
 
 static bool cri_is_ours(const struct cri *c, const char *name)
 {
-	for (size_t i = 0; i < c->n_sockets; i++)
-		if (strcmp(strrchr(c->sockets[i], '/') + 1, name) == 0)
-			return true;
-	return false;
+	return any_of(c->n_sockets, i, strcmp(strrchr(c->sockets[i], '/') + 1, name) == 0);
 }
 
-/* A new socket means that the runtime was restarted, so the pause for the previous one is cut
- * short. */
+/* Connects at once if the socket is new: then the runtime was restarted, and the pause after a
+ * failure of the previous one ends. */
 static void cri_on_hint(const char *name, void *arg)
 {
 	struct cri *c = arg;

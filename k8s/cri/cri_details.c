@@ -24,7 +24,7 @@ static int cri_details_by_id(const void *a, const void *b)
 	return strcmp((*(struct sandbox *const *)a)->id, (*(struct sandbox *const *)b)->id);
 }
 
-/* Pointers to the list's items, sorted by id. */
+/* Makes pointers to the list's items, sorted by id. */
 static void make_index(struct sandbox **ret, const struct sandbox_list *l)
 {
 	for (size_t i = 0; i < l->n; i++)
@@ -41,12 +41,13 @@ static void cri_details_move_details(struct sandbox *to, struct sandbox *from)
 	to->networks = take_ptr(from->networks);
 }
 
-static bool is_wanting(const struct sandbox *s)
+static bool needs_details(const struct sandbox *s)
 {
 	return !s->detailed || (s->ready && !s->host_network && !s->netns[0]);
 }
 
-/* Merges both indexes and the pending queries, all sorted by id. */
+/* Moves known details to the new list, and makes the list of sandboxes whose details are needed;
+ * keeps their pending queries. All three inputs are sorted by id. */
 static void merge_todos(struct cri_details *d, struct cri_todo *items, struct sandbox **now,
 			size_t n_now, struct sandbox **before, size_t n_before)
 {
@@ -61,7 +62,7 @@ static void merge_todos(struct cri_details *d, struct cri_todo *items, struct sa
 			t++;
 		if (k < n_before && strcmp(before[k]->id, id) == 0)
 			cri_details_move_details(now[i], before[k]);
-		if (!is_wanting(now[i]) || (n > 0 && strcmp(items[n - 1].id, id) == 0))
+		if (!needs_details(now[i]) || (n > 0 && strcmp(items[n - 1].id, id) == 0))
 			continue;
 		if (t < d->n && strcmp(d->items[t].id, id) == 0)
 			items[n] = d->items[t];
@@ -106,14 +107,14 @@ const char *cri_details_next(struct cri_details *d, uint64_t now_ms)
 	return NULL;
 }
 
-uint64_t cri_details_due(const struct cri_details *d)
+uint64_t cri_details_deadline(const struct cri_details *d)
 {
-	uint64_t due_ms = UINT64_MAX;
+	uint64_t at_ms = UINT64_MAX;
 
 	for (size_t i = 0; d->n_asking < CRI_DETAILS_OPEN && i < d->n; i++)
-		if (!d->items[i].asking && d->items[i].next_ms < due_ms)
-			due_ms = d->items[i].next_ms;
-	return due_ms;
+		if (!d->items[i].asking && d->items[i].next_ms < at_ms)
+			at_ms = d->items[i].next_ms;
+	return at_ms;
 }
 
 static bool take_detail(struct sandbox *s, struct cri_detail *from)
@@ -136,7 +137,7 @@ static void remove_todo(struct cri_details *d, size_t i)
 	memmove(&d->items[i], &d->items[i + 1], (--d->n - i) * sizeof(d->items[0]));
 }
 
-static void ask_later(struct cri_todo *t, uint64_t now_ms)
+static void request_detail_later(struct cri_todo *t, uint64_t now_ms)
 {
 	t->asking = false;
 	t->next_ms = now_ms + back_off(&t->pause_ms, PAUSE_FIRST_MS, PAUSE_MAX_MS);
@@ -156,11 +157,11 @@ bool cri_details_answer(struct cri_details *d, struct sandbox_list *l, const cha
 	for (size_t k = 0; detail && k < l->n; k++)
 		if (strcmp(l->items[k].id, id) == 0) {
 			changed = take_detail(&l->items[k], detail);
-			wanting = is_wanting(&l->items[k]);
+			wanting = needs_details(&l->items[k]);
 			break;
 		}
 	if (wanting)
-		ask_later(&d->items[i], now_ms);
+		request_detail_later(&d->items[i], now_ms);
 	else
 		remove_todo(d, i);
 	return changed;

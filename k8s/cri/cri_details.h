@@ -17,7 +17,7 @@ struct cri_todo {
 	bool asking;
 };
 
-/* All zero: empty. */
+/* Zero-initialised it is empty. */
 struct cri_details {
 	struct cri_todo *items; /* sorted by id */
 	size_t n, n_asking;
@@ -30,8 +30,8 @@ int cri_details_list(struct cri_details *, struct sandbox_list *now, struct sand
 /* Returns the next sandbox to query, and marks it as being queried; borrowed until the next call.
  * NULL = none now. */
 const char *cri_details_next(struct cri_details *, uint64_t now_ms);
-/* Time of the next query; UINT64_MAX = not before an answer or a new list. */
-uint64_t cri_details_due(const struct cri_details *);
+/* Returns the time of the next query; UINT64_MAX = not before an answer or a new list. */
+uint64_t cri_details_deadline(const struct cri_details *);
 /* Handles an answer, NULL = failed. Moves the details into the list; returns whether that has
  * changed. */
 bool cri_details_answer(struct cri_details *, struct sandbox_list *, const char *id,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "back_off.h"
+#include "search.h"
 
 #define AWAIT_MS       1000
 #define PAUSE_FIRST_MS 4
@@ -15,7 +16,7 @@ static bool is_containerd(const struct cri_version *v)
 	return strcmp(v->name, "containerd") == 0;
 }
 
-/* "2.1.9", "v2.0.0-rc.1", "1.6.20~ds1" */
+/* Returns the major number of "2.1.9", "v2.0.0-rc.1", "1.6.20~ds1". */
 static unsigned major_of(const char *version)
 {
 	unsigned n = 0;
@@ -61,10 +62,7 @@ static bool is_fulfilled(const struct cri_awaited *a, const struct sandbox_list 
 
 static struct cri_awaited *find_awaited(struct cri_await *a, const char *id)
 {
-	for (size_t i = 0; i < a->n; i++)
-		if (strcmp(a->items[i].id, id) == 0)
-			return &a->items[i];
-	return NULL;
+	return find_first(a->items, a->n, i, strcmp(a->items[i].id, id) == 0);
 }
 
 static void drop_awaited(struct cri_await *a, size_t i)
@@ -72,7 +70,8 @@ static void drop_awaited(struct cri_await *a, size_t i)
 	memmove(&a->items[i], &a->items[i + 1], (--a->n - i) * sizeof(a->items[0]));
 }
 
-/* Replaces the oldest one if full. */
+/* Adds an entry, or replaces the entry of the same sandbox; if the list is full, replaces the
+ * oldest entry. */
 static void put_awaited(struct cri_await *a, const struct cri_awaited *item)
 {
 	struct cri_awaited *slot = find_awaited(a, item->id);

@@ -54,7 +54,7 @@ struct cri {
 	/* A query is requested; is running; has returned a valid list. */
 	bool wanted, asking, got;
 	bool expecting;	      /* a caller waits for a new sandbox */
-	int refused;	      /* why the answer was not a valid list, 0 = valid, or no answer */
+	int refused;	      /* errno for which the answer was rejected; 0 = valid, or no answer */
 	uint64_t asked_ms;    /* when the last query was sent */
 	uint64_t answered_ms; /* when the query that returned `list` was sent */
 	uint64_t next_ms, await_ms;
@@ -66,7 +66,7 @@ struct cri {
 
 /* --- cri_connect.c ---------------------------------------------------------------------------- */
 
-/* socket: see cri.h. */
+/* Lists the sockets and watches their folders; socket: see cri.h. */
 int cri_sockets_open(struct cri *, const char *socket, struct err *);
 void cri_sockets_close(struct cri *);
 void cri_connect(struct cri *);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* cri_wire.c - requests; the version, the list, one sandbox's details, events. */
+/* cri_wire.c - encodes requests; decodes the version, the list, one sandbox's details, and events.
+ */
 #include "cri_wire.h"
 
 #include <errno.h>
@@ -15,9 +16,9 @@
 #include "proto_budget.h"
 #include "utf8.h"
 
-/* A sandbox is a container with a task, even with a sandbox controller. /tasks/exit is also sent
- * for processes executed in a container. containerd 1.7 and 2.0 have no slash at the start of
- * sandbox topics. */
+/* containerd sends task events for sandboxes, with and without a sandbox controller, so the filter
+ * has their topics. tasks/exit also reports processes executed in a container; the caller must
+ * check the ID. containerd 1.7 and 2.0 have no slash at the start of sandbox topics. */
 #define FILTER                                                                                     \
 	"namespace==k8s.io,"                                                                       \
 	"topic~=\"^/?(tasks/(start|exit|delete)|containers/delete|sandboxes/(start|exit))$\""
@@ -156,7 +157,7 @@ static const json_t *namespace_of(const json_t *namespaces, const char *wanted)
 	return NULL;
 }
 
-static void look_up_namespaces(struct cri_namespaces *ret, const json_t *info)
+static void find_namespaces(struct cri_namespaces *ret, const json_t *info)
 {
 	const json_t *spec = json_object_get(info, "runtimeSpec");
 	const json_t *list = json_object_get(json_object_get(spec, "linux"), "namespaces");
@@ -181,14 +182,14 @@ int cri_info_namespaces(struct cri_namespaces *ret, const char *text, size_t len
 		return -EBADMSG;
 	}
 	*ret = (struct cri_namespaces){.user = false};
-	look_up_namespaces(ret, info);
+	find_namespaces(ret, info);
 	json_decref(info);
 	return 0;
 }
 
 /* --- one sandbox's details -------------------------------------------------------------------- */
 
-/* NULL: absent. */
+/* Returns the namespace options; NULL: absent. */
 static const Runtime__V1__NamespaceOption *options_of(const Runtime__V1__PodSandboxStatus *s)
 {
 	return s->linux_status && s->linux_status->namespaces ? s->linux_status->namespaces->options
@@ -200,7 +201,7 @@ static bool is_node_network(const Runtime__V1__NamespaceOption *o)
 	return o && o->network == RUNTIME__V1__NAMESPACE_MODE__NODE;
 }
 
-/* Does the pod have its own user namespace? Without options it uses the host's. */
+/* True if the pod has its own user namespace. Without options it uses the host's. */
 static bool is_pod_users(const Runtime__V1__NamespaceOption *o)
 {
 	return o && o->userns_options &&
@@ -220,7 +221,7 @@ static int take_networks(char **ret, const Runtime__V1__PodSandboxStatus *s)
 	return *ret ? 0 : -ENOMEM;
 }
 
-/* A runtime without JSON is no error. */
+/* Reads the namespaces from the runtime's JSON. It is no error if the runtime sends none. */
 static int take_info(struct cri_detail *d, const Runtime__V1__PodSandboxStatusResponse *m)
 {
 	struct cri_namespaces namespaces = {.user = false};
@@ -341,8 +342,8 @@ static enum cri_event_kind kind_of_type(Runtime__V1__ContainerEventType type)
 	}
 }
 
-/* Is it the event of a container in a sandbox? A sandbox's own event has its id in both fields, or
- * no status if it was removed already. */
+/* True if it is the event of a container in a sandbox. The event of a sandbox itself has the
+ * sandbox's id in both fields, or no status if the sandbox was removed already. */
 static bool is_container(const Runtime__V1__ContainerEventResponse *m)
 {
 	const Runtime__V1__PodSandboxStatus *s = m->pod_sandbox_status;

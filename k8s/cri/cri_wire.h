@@ -10,22 +10,22 @@
 
 #include "sandbox.h"
 
-/* More sandboxes than any node has, including dead ones; a longer list is rejected. */
+/* More sandboxes than any node has, including those that have ended; a longer list is rejected. */
 #define CRI_LIST_MAX 8192
 /* Maximum size of the runtime's own JSON about one sandbox; 10 KB are usual. */
 #define CRI_INFO_MAX (1u << 20)
 
 #define CRI_NETWORKS "rocelet.dev/networks"
 
-/* VersionResponse. Texts that are invalid or too long become "". */
+/* The values of a VersionResponse. Texts that are invalid or too long become "". */
 struct cri_version {
 	char name[32], version[32];
 };
 int cri_version_decode(struct cri_version *ret, const uint8_t *, size_t len);
 
-/* ListPodSandboxResponse, `known` and sorted, without details. Sandboxes without an id, or with
- * names that are invalid or too long, are left out and counted. -EMSGSIZE: more than
- * CRI_LIST_MAX. */
+/* Decodes a ListPodSandboxResponse to a list that is `known` and sorted, without details. Sandboxes
+ * without an id, or with names that are invalid or too long, are left out and counted. -EMSGSIZE:
+ * more than CRI_LIST_MAX. */
 int cri_list_decode(struct sandbox_list *ret, size_t *ret_left_out, const uint8_t *, size_t len);
 
 struct cri_detail {
@@ -33,10 +33,10 @@ struct cri_detail {
 	char netns[SANDBOX_NETNS_SIZE]; /* "" = none or unknown */
 	char *networks;			/* heap; NULL = none */
 };
-/* PodSandboxStatusRequest, verbose. */
+/* Encodes a PodSandboxStatusRequest, verbose. */
 int cri_status_encode(uint8_t **ret, size_t *ret_len, const char *id);
-/* PodSandboxStatusResponse. -ENODATA: has no status (containerd does that for a sandbox that is
- * being created or removed). */
+/* Decodes a PodSandboxStatusResponse. -ENODATA: it has no status (containerd does that for a
+ * sandbox that is being created or removed). */
 int cri_status_decode(struct cri_detail *ret, const uint8_t *, size_t len);
 /* The namespaces of a sandbox, from the runtime's JSON (`info` of PodSandboxStatus). */
 struct cri_namespaces {
@@ -44,7 +44,8 @@ struct cri_namespaces {
 	bool host_network;		/* it uses the host's */
 	bool user;			/* it has its own user namespace */
 };
-/* -EBADMSG: not a JSON object, -EMSGSIZE above CRI_INFO_MAX; *ret is untouched then. */
+/* Parses that JSON. -EBADMSG: not a JSON object, -EMSGSIZE above CRI_INFO_MAX; *ret is untouched
+ * then. */
 int cri_info_namespaces(struct cri_namespaces *ret, const char *json, size_t len);
 
 /* The change that an event reports of the sandbox or container `id`. */
@@ -58,9 +59,9 @@ struct cri_event {
 	enum cri_event_kind kind;
 	char id[SANDBOX_ID_SIZE]; /* "" = unknown */
 };
-/* containerd's SubscribeRequest, for the events that we need. */
+/* Encodes containerd's SubscribeRequest, for the events that we need. */
 int cri_subscribe_encode(uint8_t **ret, size_t *ret_len);
-/* containerd's Envelope. */
+/* Decodes containerd's Envelope. */
 int cri_envelope_decode(struct cri_event *ret, const uint8_t *, size_t len);
-/* CRI's ContainerEventResponse. */
+/* Decodes CRI's ContainerEventResponse. */
 int cri_event_decode(struct cri_event *ret, const uint8_t *, size_t len);

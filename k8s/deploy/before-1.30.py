@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the overlays as plain files for `kubectl apply -f`, for API servers before 1.30 and for a kubectl older than 1.21.
+"""Renders the overlays to plain files for `kubectl apply -f`, for API servers before 1.30 and for a kubectl older than 1.21.
 
   before-1.30.py KUBECTL [FOLDER]
 
@@ -29,9 +29,11 @@ def render(kubectl, overlay):
 def main():
     kubectl, folder = sys.argv[1], (sys.argv[2:] or [os.path.join(HERE, "before-1.30")])[0]
     os.makedirs(folder, exist_ok=True)
-    for overlay in OVERLAYS:
+    # All are rendered before the first file is opened: a kubectl that fails must not leave an empty file.
+    texts = {overlay: render(kubectl, overlay) for overlay in OVERLAYS}
+    for overlay, text in texts.items():
         with open(f"{folder}/{overlay}.yaml", "w", encoding="utf-8") as f:
-            f.write(f"# Made of overlays/{overlay}: make golden. The reasons are there.\n{render(kubectl, overlay)}")
+            f.write(f"# Generated from overlays/{overlay} by make golden; the comments are there.\n{text}")
 
 
 if __name__ == "__main__":

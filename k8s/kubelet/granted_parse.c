@@ -12,6 +12,7 @@
 #include "deviceplugin.pb-c.h"
 #include "json_text.h"
 #include "proto_budget.h"
+#include "search.h"
 
 /* --- base64, RFC 4648 section 4 --------------------------------------------------------------- */
 
@@ -31,7 +32,7 @@ static size_t without_padding(const char *text, size_t len)
 	return len;
 }
 
-/* Decodes into three quarters of the text's length; -EBADMSG. */
+/* Decodes base64; `bytes` has room for three quarters of the text's length. -EBADMSG. */
 static int base64_decode(const char *text, uint8_t *bytes, size_t *ret_len)
 {
 	const size_t all = strlen(text), len = without_padding(text, all);
@@ -69,13 +70,11 @@ static int granted_add_text(char ***texts, size_t *n, const char *text)
 	return 0;
 }
 
-static bool says_no_network(const V1beta1__ContainerAllocateResponse *m)
+static bool has_no_network_mark(const V1beta1__ContainerAllocateResponse *m)
 {
-	for (size_t i = 0; i < m->n_annotations; i++)
-		if (strcmp(m->annotations[i]->key, GRANTED_NETWORK_KEY) == 0 &&
-		    strcmp(m->annotations[i]->value, GRANTED_NETWORK_NONE) == 0)
-			return true;
-	return false;
+	return any_of(m->n_annotations, i,
+		      strcmp(m->annotations[i]->key, GRANTED_NETWORK_KEY) == 0 &&
+			      strcmp(m->annotations[i]->value, GRANTED_NETWORK_NONE) == 0);
 }
 
 static int add_nodes(struct granted *g, const char *text)
@@ -94,7 +93,7 @@ static int add_nodes(struct granted *g, const char *text)
 	if (!m)
 		return r;
 	r = 0;
-	g->no_network = says_no_network(m);
+	g->no_network = has_no_network_mark(m);
 	for (size_t i = 0; r == 0 && i < m->n_devices; i++)
 		if (strncmp(m->devices[i]->host_path, dev, sizeof(dev) - 1) == 0)
 			r = granted_add_text(&g->nodes, &g->n_nodes,
@@ -129,7 +128,7 @@ static int add_all_ids(struct granted *g, json_t *ids)
 	return r;
 }
 
-static bool says_something(const struct granted *g)
+static bool granted_has_content(const struct granted *g)
 {
 	return g->n_nodes || g->no_network;
 }
@@ -146,13 +145,14 @@ static int fill(struct granted *g, const json_t *entry)
 	g->uid = strdup(uid);
 	g->resource = strdup(resource);
 	r = g->uid && g->resource ? add_nodes(g, answer) : -ENOMEM;
-	return r == 0 && says_something(g) ? add_all_ids(g, json_object_get(entry, "DeviceIDs"))
-					   : r;
+	return r == 0 && granted_has_content(g)
+		       ? add_all_ids(g, json_object_get(entry, "DeviceIDs"))
+		       : r;
 }
 
 /* --- all entries ------------------------------------------------------------------------------ */
 
-/* 1: cannot be decoded. */
+/* Adds an entry; 1: it cannot be decoded. */
 static int granted_add_entry(struct granted_list *l, const json_t *entry)
 {
 	struct granted_list one = {.items = calloc(1, sizeof(struct granted)), .n = 1};
@@ -161,13 +161,13 @@ static int granted_add_entry(struct granted_list *l, const json_t *entry)
 
 	if (!one.items)
 		return r;
-	at = r == 0 && says_something(&one.items[0]) ? array_push(l->items, l->n) : NULL;
+	at = r == 0 && granted_has_content(&one.items[0]) ? array_push(l->items, l->n) : NULL;
 	if (at) {
 		*at = one.items[0];
 		free(one.items);
 		return 0;
 	}
-	r = r == 0 && says_something(&one.items[0]) ? -ENOMEM : r;
+	r = r == 0 && granted_has_content(&one.items[0]) ? -ENOMEM : r;
 	granted_list_done(&one);
 	return r == -EBADMSG ? 1 : r;
 }

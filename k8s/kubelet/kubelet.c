@@ -2,13 +2,13 @@
 /* kubelet.c - the kubelet's folders, and the plugins in them.
  *
  * A watch on a folder only gives hints; the actual state is read after each. kubelet.sock is
- * identified by device, inode and time of creation: another file of the same name means another
+ * identified by device, inode and time of creation: another file with this name means another
  * kubelet.
  *
  * `auto` is decided when the first of the two folders exists: the kubelet creates plugins_registry/
  * before device-plugins/ (setupDataDirs before the device manager's Start in pkg/kubelet), so a
- * kubelet with a registry is always recognised. For a kubelet that has the folder but ignores it,
- * we switch to legacy for good. */
+ * kubelet with a registry is always recognised. If the kubelet has the folder but ignores it, we
+ * switch to legacy permanently. */
 #include "kubelet.h"
 
 #include <ctype.h>
@@ -26,7 +26,8 @@
 #define CHECKPOINT   "kubelet_internal_checkpoint"
 /* Used if the kernel has no inotify watches left. */
 #define POLL_MS	     1000
-/* A successor registers within a second, on a slow machine within several. */
+/* Time after which unused sockets of a predecessor are closed. A resource is usually served again
+ * within a second, on a slow machine within several. */
 #define UNCLAIMED_MS 30000
 
 struct kubelet {
@@ -74,7 +75,7 @@ static void choose_folder(struct kubelet *k)
 }
 
 /* Returns whether kubelet.sock is another file than before. */
-static bool look_at_sock(struct kubelet *k)
+static bool check_sock(struct kubelet *k)
 {
 	struct file_id id = file_id_of_socket(k->sock);
 	bool is_new;
@@ -87,21 +88,21 @@ static bool look_at_sock(struct kubelet *k)
 	return is_new;
 }
 
-/* Reads the state of everything before acting on it, because a starting kubelet deletes our sockets
- * and creates its own almost at once. Returns whether there is a new kubelet. */
-static bool look_at_folders(struct kubelet *k)
+/* Reads the state of both folders before acting on it, because a starting kubelet deletes our
+ * sockets and creates its own almost at once. Returns whether there is a new kubelet. */
+static bool scan_folders(struct kubelet *k)
 {
-	bool is_new = look_at_sock(k);
+	bool is_new = check_sock(k);
 
 	choose_folder(k);
 	for (struct kubelet_plugin *p = k->plugins; p; p = p->next)
-		plugin_look(p, is_new);
+		kubelet_plugin_check(p, is_new);
 	for (struct kubelet_plugin *p = k->plugins; p; p = p->next)
 		plugin_run(p);
 	return is_new;
 }
 
-/* NULL: not one of our sockets. */
+/* Returns the plugin with that socket name; NULL: not one of our sockets. */
 static struct kubelet_plugin *plugin_by_socket(const struct kubelet *k, const char *name)
 {
 	struct kubelet_plugin *p = k->plugins;
@@ -111,7 +112,7 @@ static struct kubelet_plugin *plugin_by_socket(const struct kubelet *k, const ch
 	return p;
 }
 
-/* Was a socket removed? Names with a leading dot are temporary. */
+/* True if the name is that of a socket that was removed. Names with a leading dot are temporary. */
 static bool is_swept(const struct kubelet *k, const char *name)
 {
 	AUTO_FREE char *path = NULL;
@@ -127,25 +128,25 @@ static bool is_swept(const struct kubelet *k, const char *name)
 	return lstat(path, &st) < 0;
 }
 
-/* The owner may have closed us in an earlier hook. */
-static void tell_swept(struct kubelet *k)
+/* Calls the hook sockets_swept, unless the owner has closed us in an earlier hook. */
+static void notify_swept(struct kubelet *k)
 {
 	k->place.swept = false;
 	if (!k->closing && k->hooks.sockets_swept)
 		k->hooks.sockets_swept(k->hooks.arg);
 }
 
-static void tell_allocations(const struct kubelet *k)
+static void notify_allocations(const struct kubelet *k)
 {
 	if (!k->closing && k->hooks.allocations_changed)
 		k->hooks.allocations_changed(k->hooks.arg);
 }
 
-static void kubelet_look_at_everything(struct kubelet *k)
+static void kubelet_scan_all(struct kubelet *k)
 {
-	look_at_folders(k);
-	tell_swept(k);
-	tell_allocations(k);
+	scan_folders(k);
+	notify_swept(k);
+	notify_allocations(k);
 }
 
 static void on_plugins_hint(const char *name, void *arg)
@@ -154,19 +155,19 @@ static void on_plugins_hint(const char *name, void *arg)
 	bool is_ours, is_new = false;
 
 	if (!name) {
-		kubelet_look_at_everything(k);
+		kubelet_scan_all(k);
 		return;
 	}
 	if (strcmp(name, CHECKPOINT) == 0) {
-		tell_allocations(k);
+		notify_allocations(k);
 		return;
 	}
 	is_ours = strcmp(name, KUBELET_SOCK) == 0 || plugin_by_socket(k, name);
 	if (is_ours)
-		is_new = look_at_folders(k);
+		is_new = scan_folders(k);
 	/* After an earlier hint, our socket may have been created again already. */
 	if (is_new || k->place.swept || is_swept(k, name))
-		tell_swept(k);
+		notify_swept(k);
 }
 
 static void on_registry_hint(const char *name, void *arg)
@@ -174,7 +175,7 @@ static void on_registry_hint(const char *name, void *arg)
 	struct kubelet *k = arg;
 
 	if (!name || (k->place.registry && plugin_by_socket(k, name)))
-		look_at_folders(k);
+		scan_folders(k);
 }
 
 static void kubelet_on_poll(void *arg)
@@ -182,7 +183,7 @@ static void kubelet_on_poll(void *arg)
 	struct kubelet *k = arg;
 
 	timer_in(&k->poll, POLL_MS);
-	kubelet_look_at_everything(k);
+	kubelet_scan_all(k);
 }
 
 static struct dir_watch *kubelet_watch_folder(struct kubelet *k, const char *dir,
@@ -193,7 +194,7 @@ static struct dir_watch *kubelet_watch_folder(struct kubelet *k, const char *dir
 
 	if (dir_watch_open(&w, k->place.loop, dir, hint, k, &e) == 0)
 		return w;
-	log_warn("kubelet", 0, "%s, looking once a second instead", e.msg);
+	log_warn("kubelet", 0, "%s, scanning once a second instead", e.msg);
 	timer_in(&k->poll, POLL_MS);
 	return NULL;
 }
@@ -209,7 +210,7 @@ static size_t label_len(const char *s)
 	return n;
 }
 
-/* "prefix/name", without anything special in a path. */
+/* Checks that the resource is "prefix/name" without characters that are special in a path. */
 static int check_resource(const char *resource, struct err *e)
 {
 	size_t prefix = label_len(resource);
@@ -218,10 +219,11 @@ static int check_resource(const char *resource, struct err *e)
 	if (prefix > 0 && prefix <= 253 && name > 0 && name <= 63 &&
 	    resource[prefix + 1 + name] == '\0')
 		return 0;
-	return err_set(e, -EINVAL, "\"%s\" is no resource name: want prefix/name", resource);
+	return err_set(e, -EINVAL, "\"%s\" is not a resource name of the form prefix/name",
+		       resource);
 }
 
-/* Makes the name of its socket, which is the same in either folder. */
+/* Makes the name of the resource's socket, which is the same in either folder. */
 static int make_name(const struct kubelet *k, const char *resource, char **ret, struct err *e)
 {
 	const char *folder = k->registration == REGISTRATION_LEGACY ? k->plugins_dir
@@ -265,7 +267,7 @@ static void end_if_empty(struct kubelet *k)
 		timer_close(&k->poll, kubelet_on_poll_closed);
 }
 
-static void on_plugin_gone(void *arg)
+static void on_plugin_closed(void *arg)
 {
 	struct kubelet *k = arg;
 
@@ -283,7 +285,7 @@ int kubelet_serve(struct kubelet_plugin **ret, struct kubelet *k, const char *re
 	if ((r = check_resource(resource, e)) < 0 || (r = make_name(k, resource, &name, e)) < 0 ||
 	    (r = plugin_new(&p, &k->place, resource, name, hooks, e)) < 0)
 		return r;
-	p->gone = on_plugin_gone;
+	p->gone = on_plugin_closed;
 	p->gone_arg = k;
 	p->kubelet = k;
 	p->next = k->plugins;
@@ -336,16 +338,18 @@ static void on_unclaimed(void *arg)
 
 	while (sockets->n > 0) {
 		if (!k->closing)
-			log_info("kubelet", 0,
-				 "%s: it was the predecessor's, and no process serves it",
-				 sockets->items[0].resource);
+			log_info(
+				"kubelet", 0,
+				"%s: removing this socket of the predecessor, which no process serves",
+				sockets->items[0].resource);
 		kubelet_socket_close(sockets, &sockets->items[0]);
 	}
 	free(sockets->items);
 	*sockets = (struct kubelet_sockets){0};
 }
 
-/* A predecessor with `auto` has found out which way works. */
+/* True if the predecessor used legacy: with `auto`, it found that the kubelet ignores the registry.
+ */
 static bool was_legacy(const struct kubelet *k, const struct kubelet_sockets *sockets)
 {
 	const size_t len = strlen(k->plugins_dir);
@@ -393,9 +397,9 @@ int kubelet_open(struct kubelet **ret, struct uv_loop_s *loop, const struct kube
 	if (k->registration != REGISTRATION_LEGACY)
 		k->registry_watch = kubelet_watch_folder(k, k->registry_dir, on_registry_hint);
 	choose_folder(k);
-	look_at_sock(k);
+	check_sock(k);
 	if (!k->place.folder)
-		log_info("kubelet", 0, "neither %s nor %s is there, waiting for a kubelet",
+		log_info("kubelet", 0, "neither %s nor %s exists, waiting for a kubelet",
 			 k->registry_dir, k->plugins_dir);
 	*ret = k;
 	return 0;

@@ -22,8 +22,9 @@ struct kubelet_plugin;
 struct kubelet_opts {
 	const char *dir; /* copied */
 	/* auto: registry if that folder exists, legacy if only device-plugins/ does. The choice is
-	 * made as soon as one of them exists, and stays if a registry appears later. If the kubelet
-	 * serves kubelet.sock but ignores the registry, we switch to legacy, once. */
+	 * made as soon as one of them exists, and does not change if a registry appears later. If
+	 * the kubelet serves kubelet.sock but ignores the registry, we switch to legacy, once.
+	 */
 	enum registration registration;
 	bool zero_on_close; /* send an empty list before leaving */
 };
@@ -44,7 +45,7 @@ struct kubelet_hooks {
  * `gone` it must not be used. */
 struct plugin_answer;
 
-/* n grants or lists, one per container of the request; the caller keeps them. */
+/* Answer with n grants or lists, one per container of the request; the caller keeps them. */
 void plugin_answer_allocate(struct plugin_answer *, const struct container_grant *, size_t n);
 void plugin_answer_preferred(struct plugin_answer *, const struct id_list *, size_t n);
 void plugin_answer_started(struct plugin_answer *); /* PreStartContainer: the container may start */
@@ -79,7 +80,8 @@ struct plugin_status {
 	uint64_t lists;		/* lists sent */
 	unsigned watchers;	/* open ListAndWatch streams */
 	bool left_registry;	/* the kubelet ignores plugins_registry/, so legacy is used */
-	char error[256];	/* the last error, or what it waits for; "" = none */
+	char error[256];	/* the last error, or the event that the registration waits for; ""
+				 * = none */
 };
 
 int kubelet_open(struct kubelet **ret, struct uv_loop_s *, const struct kubelet_opts *,
@@ -95,11 +97,11 @@ int kubelet_serve(struct kubelet_plugin **ret, struct kubelet *, const char *res
  * keeps the old list. */
 int plugin_set_devices(struct kubelet_plugin *, const struct plugin_device *, size_t n);
 void plugin_status(const struct kubelet_plugin *, struct plugin_status *ret);
-/* Withdraws the resource: sends an empty list to every watcher, then removes the socket. NULL is
- * fine. */
+/* Withdraws the resource: sends an empty list to every watcher, then removes the socket. May be
+ * NULL. */
 void plugin_withdraw(struct kubelet_plugin *);
-/* Withdraws all remaining plugins (with the empty list only if zero_on_close). NULL is fine. Freed
- * when the loop has no handles left. */
+/* Withdraws all remaining plugins (with the empty list only if zero_on_close). May be NULL. The
+ * object is freed when the loop has no handles left. */
 void kubelet_close(struct kubelet *);
 
 /* --- a successor ------------------------------------------------------------------------------ */
@@ -108,7 +110,7 @@ void kubelet_close(struct kubelet *);
 struct kubelet_sockets {
 	struct kubelet_socket {
 		char resource[RESOURCE_NAME_SIZE];
-		char path[UDS_PATH_SIZE]; /* of its socket */
+		char path[UDS_PATH_SIZE]; /* the socket's path */
 		bool has_pre_start, has_preferred;
 		struct uds_sockets sockets;
 	} * items;
@@ -117,10 +119,10 @@ struct kubelet_sockets {
 
 /* Closes the kubelet and adds its sockets to *ret for a successor. The kubelet's requests,
  * including those not answered yet, wait for the successor. Call instead of kubelet_close(); not
- * from a hook. NULL is fine. */
+ * from a hook. May be NULL. */
 void kubelet_hand_over(struct kubelet *, struct kubelet_sockets *ret);
 /* Takes over the sockets of a predecessor: resources that are served again with the same options
- * need no registration. Sockets not used within 30 s are closed. Call once, before
+ * need no registration. Sockets that are not served again within 30 s are closed. Call once, before
  * kubelet_serve(). */
 void kubelet_take_over(struct kubelet *, struct kubelet_sockets *take);
 /* Closes this process' copies of the sockets; those of the successor stay open. */

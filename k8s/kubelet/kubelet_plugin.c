@@ -24,6 +24,7 @@
 #include "log.h"
 #include "plugin_service.h"
 #include "plugin_wire.h"
+#include "search.h"
 #include "uds.h"
 
 #define REGISTER_TIMEOUT_MS 10000
@@ -31,8 +32,8 @@
 #define NO_MEMORY_MS	    1000
 #define NEWS_MS		    2000
 /* A watcher that does not read is checked again after 10 ms, 20 ms, ... 1 s. */
-#define NAG_MIN_MS	    10
-#define NAG_MAX_MS	    1000
+#define RECHECK_MIN_MS	    10
+#define RECHECK_MAX_MS	    1000
 #define SOCKET_MODE	    0600
 #define CONNECTIONS_MAX	    16
 /* The end of a shortened name. */
@@ -89,17 +90,17 @@ static void on_late_answer(void *arg)
 
 /* --- log ------------------------------------------------------------------------------------- */
 
-/* Logs every change of state once, and a failure once until it is over. */
-static void tell_nobody(struct kubelet_plugin *p, const char *why)
+/* Logs once that no kubelet answers. */
+static void log_not_registered(struct kubelet_plugin *p, const char *why)
 {
-	if (!p->place->told_nobody)
+	if (!p->place->absence_logged)
 		log_info("kubelet", 0, "no kubelet answers (%s), waiting for it", why);
-	p->place->told_nobody = true;
+	p->place->absence_logged = true;
 }
 
-/* Logged only while the registration worked: a starting kubelet also deletes sockets, but its watch
- * has ended before. */
-static void tell_deleted(struct kubelet_plugin *p)
+/* Logs that our socket was deleted, only if the registration worked until then: a starting kubelet
+ * also deletes sockets, but its watch has ended before. */
+static void log_deleted(struct kubelet_plugin *p)
 {
 	if (p->logged_works)
 		log_info("kubelet", 0, "%s: %s was deleted, registering again", p->resource,
@@ -107,22 +108,22 @@ static void tell_deleted(struct kubelet_plugin *p)
 	p->logged_works = false;
 }
 
-/* Logs each reason once, even if they alternate. A short failure is ignored: a kubelet that
- * restarts drops a call. */
-static void tell_error(struct kubelet_plugin *p)
+/* Logs each reason of a failure once, even if several reasons alternate. A short failure is
+ * ignored, because a restarting kubelet drops calls. */
+static void log_plugin_error(struct kubelet_plugin *p)
 {
 	uint64_t hash = fnv1a(FNV1A_START, p->registration.error, strlen(p->registration.error));
 
-	if (!p->registration.refused && now_of(p) - p->registration.trouble_ms < NEWS_MS)
+	if (!p->registration.refused && now_of(p) - p->registration.failing_ms < NEWS_MS)
 		return;
 	for (size_t i = 0; i < p->n_logged_errors && i < ARRAY_SIZE(p->logged_errors); i++)
 		if (p->logged_errors[i] == hash)
 			return;
 	p->logged_errors[p->n_logged_errors++ % ARRAY_SIZE(p->logged_errors)] = hash;
-	log_warn("kubelet", 0, "%s: %s, trying again", p->resource, p->registration.error);
+	log_warn("kubelet", 0, "%s: %s, retrying", p->resource, p->registration.error);
 }
 
-static void tell_change(struct kubelet_plugin *p, bool works)
+static void log_change(struct kubelet_plugin *p, bool works)
 {
 	if (works)
 		log_info("kubelet", 0, "%s: registered%s, the kubelet watches its list",
@@ -134,17 +135,17 @@ static void tell_change(struct kubelet_plugin *p, bool works)
 	p->logged_worked |= works;
 }
 
-static void tell_situation(struct kubelet_plugin *p)
+static void log_situation(struct kubelet_plugin *p)
 {
 	bool works = registration_works(&p->registration);
 
 	if (p->registration.error[0] != '\0')
-		tell_error(p);
+		log_plugin_error(p);
 	if (works != p->logged_works)
-		tell_change(p, works);
+		log_change(p, works);
 	if (works) {
 		p->n_logged_errors = 0;
-		p->place->told_nobody = false;
+		p->place->absence_logged = false;
 	}
 }
 
@@ -156,7 +157,8 @@ static void close_server(struct kubelet_plugin *p)
 	p->server = NULL;
 }
 
-/* 0: a process serves it. -ECONNREFUSED: its process has exited. */
+/* Returns 0 if a process serves the socket; -ECONNREFUSED: the process that served it has exited.
+ */
 static int try_socket(const char *path)
 {
 	struct sockaddr_un sa = {.sun_family = AF_UNIX};
@@ -170,14 +172,14 @@ static int try_socket(const char *path)
 	return connect(fd, (struct sockaddr *)&sa, sizeof(sa)) == 0 || errno == EAGAIN ? 0 : -errno;
 }
 
-/* Does another process serve our path, for example our successor after an update? */
+/* True if another process serves our path, for example our successor after an update. */
 static bool kubelet_plugin_is_taken(const struct kubelet_plugin *p)
 {
 	return p->has_served && !(p->server && uds_server_owns_path(p->server)) &&
 	       try_socket(p->path) == 0;
 }
 
-/* Removes the socket of a predecessor that used the other way of registration and was killed or
+/* Removes the socket of a predecessor that was registered in the other way, and was killed or
  * handed over. Only called when we leave: if the socket in plugins_registry/ is removed earlier,
  * the kubelet drops the resource, even if another process serves it by then
  * (pkg/kubelet/pluginmanager/reconciler, devicemanager's DeRegisterPlugin). */
@@ -229,13 +231,12 @@ static struct kubelet_socket *received_socket_of(struct kubelet_plugin *p)
 {
 	struct kubelet_sockets *sockets = &p->place->received;
 
-	for (size_t i = 0; i < sockets->n; i++)
-		if (strcmp(sockets->items[i].resource, p->resource) == 0)
-			return &sockets->items[i];
-	return NULL;
+	return find_first(sockets->items, sockets->n, i,
+			  strcmp(sockets->items[i].resource, p->resource) == 0);
 }
 
-/* The options must be the same, because the kubelet reads them only once. */
+/* True if the socket can be adopted. It must have the same options, because the kubelet reads them
+ * only once. */
 static bool is_fit(const struct kubelet_plugin *p, const struct kubelet_socket *b)
 {
 	return strcmp(b->path, p->path) == 0 && b->has_pre_start == p->has_pre_start &&
@@ -253,7 +254,8 @@ static bool adopt_server(struct kubelet_plugin *p)
 	if (!b)
 		return false;
 	if (!is_fit(p, b)) {
-		log_info("kubelet", 0, "%s: its predecessor was another one, registering again",
+		log_info("kubelet", 0,
+			 "%s: the predecessor served it with other options, registering again",
 			 p->resource);
 		/* A file in the other folder is kept: see remove_left_over(). */
 		if (strcmp(b->path, p->path) == 0)
@@ -293,7 +295,7 @@ static void kubelet_plugin_serve_socket(struct kubelet_plugin *p)
 
 /* --- the folder ------------------------------------------------------------------------------- */
 
-/* Sets its path, once the kubelet has a folder. */
+/* Sets the socket's path, once the kubelet has a folder. */
 static int find_place(struct kubelet_plugin *p)
 {
 	char *path;
@@ -322,8 +324,8 @@ void kubelet_place_leave_registry(struct kubelet_place *place)
 	place->left_registry = true;
 }
 
-/* Closes the socket in the registry first, so that a kubelet that reads the folder later finds
- * nothing. */
+/* Follows a switch to legacy. Closes the socket in the registry first: a kubelet that reads the
+ * folder later must not find it. */
 static void follow_place(struct kubelet_plugin *p)
 {
 	if (!p->registration.registry || p->place->registry)
@@ -336,8 +338,9 @@ static void follow_place(struct kubelet_plugin *p)
 	p->path = NULL;
 }
 
-/* A kubelet that listens checks for new sockets in the registry every second, if it does at all
- * (pkg/kubelet/pluginmanager). If it does not listen, wait for it. */
+/* Handles a kubelet that has not found our socket. A kubelet that uses the registry checks it for
+ * new sockets every second (pkg/kubelet/pluginmanager), so one that listens but did not find ours
+ * ignores the registry. If no kubelet listens, wait for one. */
 static void on_unseen(struct kubelet_plugin *p)
 {
 	struct kubelet_place *place = p->place;
@@ -345,7 +348,7 @@ static void on_unseen(struct kubelet_plugin *p)
 	if (place->registry && place->may_leave_registry && !place->asked &&
 	    try_socket(place->kubelet_sock) == 0) {
 		log_warn("kubelet", 0,
-			 "the kubelet does not look for resources in %s, registering them in %s",
+			 "the kubelet does not scan %s for resources, registering them in %s",
 			 place->folder, place->other_folder);
 		kubelet_place_leave_registry(place);
 	}
@@ -362,7 +365,7 @@ static enum registration_answer answer_of(const struct grpc_call *call, enum grp
 	if (status == GRPC_OK)
 		return REGISTRATION_OK;
 	if (status == GRPC_UNAVAILABLE && !call)
-		return REGISTRATION_NOBODY;
+		return REGISTRATION_NO_LISTENER;
 	if (status == GRPC_UNAVAILABLE || status == GRPC_DEADLINE_EXCEEDED ||
 	    status == GRPC_CANCELLED)
 		return REGISTRATION_NO_REPLY;
@@ -384,8 +387,8 @@ static void on_registered(struct grpc_call *call, enum grpc_status status, const
 	else
 		snprintf(why, sizeof(why), "the kubelet answers Register with %s: %s",
 			 grpc_status_name(status), text ? text : "");
-	if (a == REGISTRATION_NOBODY)
-		tell_nobody(p, text ? text : p->place->kubelet_sock);
+	if (a == REGISTRATION_NO_LISTENER)
+		log_not_registered(p, text ? text : p->place->kubelet_sock);
 	registration_answered(&p->registration, p->client_attempt, a, why, now_of(p));
 	kick(p);
 }
@@ -396,7 +399,8 @@ static void close_client(struct kubelet_plugin *p)
 	p->client = NULL;
 }
 
-/* Each attempt has a new connection, because an older one may be to the previous kubelet. */
+/* Calls Register. Each attempt has a new connection, because an older one may be to the previous
+ * kubelet. */
 static int start_register(struct kubelet_plugin *p, struct err *e)
 {
 	struct grpc_reply reply = {.end = on_registered, .arg = p};
@@ -446,18 +450,18 @@ static void show_status(struct kubelet_plugin *p)
 
 /* --- due work -------------------------------------------------------------------------------- */
 
-/* Does not rely on the folder's events, which may be late: a kubelet that gets our call connects to
- * this socket. */
-static void look_at_own_socket(struct kubelet_plugin *p)
+/* Checks whether our socket was deleted. The events of the folder may be late, and a kubelet that
+ * gets our call connects to this socket. */
+static void check_own_socket(struct kubelet_plugin *p)
 {
 	if (!p->registration.serving || !p->server || uds_server_owns_path(p->server))
 		return;
-	tell_deleted(p);
+	log_deleted(p);
 	p->place->swept = true;
 	registration_serving(&p->registration, false, now_of(p));
 }
 
-/* Returns when the next step is due. */
+/* Executes all steps that are due. Returns the time of the next one. */
 static uint64_t take_steps(struct kubelet_plugin *p)
 {
 	uint64_t wake_ms = TIMER_NEVER;
@@ -468,7 +472,7 @@ static uint64_t take_steps(struct kubelet_plugin *p)
 	r = find_place(p);
 	if (r < 0)
 		return r == -ENOENT ? TIMER_NEVER : now_of(p) + NO_MEMORY_MS;
-	look_at_own_socket(p);
+	check_own_socket(p);
 	while ((step = registration_next(&p->registration, now_of(p), &wake_ms)) !=
 	       REGISTRATION_WAIT) {
 		if (step == REGISTRATION_SERVE)
@@ -485,7 +489,8 @@ static uint64_t take_steps(struct kubelet_plugin *p)
 	return wake_ms;
 }
 
-/* Sends the list; returns when to check again for watchers that have not read it. */
+/* Sends the list; returns when to check again for watchers that have not read their previous list.
+ */
 static uint64_t send_lists(struct kubelet_plugin *p)
 {
 	unsigned behind = list_watch_send(plugin_service_lists(p->service));
@@ -493,10 +498,10 @@ static uint64_t send_lists(struct kubelet_plugin *p)
 	if (p->server)
 		uds_server_flush(p->server);
 	if (behind == 0) {
-		p->nag_ms = 0;
+		p->recheck_ms = 0;
 		return TIMER_NEVER;
 	}
-	return now_of(p) + back_off(&p->nag_ms, NAG_MIN_MS, NAG_MAX_MS);
+	return now_of(p) + back_off(&p->recheck_ms, RECHECK_MIN_MS, RECHECK_MAX_MS);
 }
 
 static void plugin_free(void *arg)
@@ -539,7 +544,7 @@ static void run_leaving(struct kubelet_plugin *p)
 
 void plugin_run(struct kubelet_plugin *p)
 {
-	uint64_t wake_ms, nag_ms;
+	uint64_t wake_ms, recheck_ms;
 
 	p->kicked = false;
 	if (p->leaving) {
@@ -547,24 +552,25 @@ void plugin_run(struct kubelet_plugin *p)
 		return;
 	}
 	wake_ms = take_steps(p);
-	nag_ms = send_lists(p);
-	tell_situation(p);
+	recheck_ms = send_lists(p);
+	log_situation(p);
 	show_status(p);
-	sleep_until(p, nag_ms < wake_ms ? nag_ms : wake_ms);
+	sleep_until(p, recheck_ms < wake_ms ? recheck_ms : wake_ms);
 }
 
-/* We may have called this kubelet before we noticed its socket. */
+/* True if we have called this kubelet already, which may have been before we detected its new
+ * socket. */
 static bool was_called(const struct kubelet_plugin *p)
 {
 	return (p->registration.calling || p->registration.registered) &&
 	       file_id_equal(&p->called, &p->place->kubelet_id);
 }
 
-void plugin_look(struct kubelet_plugin *p, bool is_new)
+void kubelet_plugin_check(struct kubelet_plugin *p, bool is_new)
 {
 	struct registration_plan *r = &p->registration;
 
-	look_at_own_socket(p);
+	check_own_socket(p);
 	registration_folder(r, now_of(p));
 	registration_kubelet(r, p->place->kubelet_there, is_new && !was_called(p), now_of(p));
 }
@@ -586,12 +592,19 @@ int plugin_set_devices(struct kubelet_plugin *p, const struct plugin_device *dev
 	return 0;
 }
 
-/* Describes what a resource without a failure waits for: a missing folder or socket of the kubelet,
- * or the kubelet's next step. */
+/* Describes the event that a resource without a failure waits for: a folder or socket of the
+ * kubelet, or the kubelet's next step. */
 static void describe_wait(const struct kubelet_plugin *p, char *ret, size_t size)
 {
-	if (access(p->place->kubelet_sock, F_OK) < 0)
-		snprintf(ret, size, "%s: %s", p->place->kubelet_sock, strerror(errno));
+	const char *sock = p->place->kubelet_sock;
+	char folder[128]; /* as sun_path */
+
+	snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(sock, '/') - sock), sock);
+	if (access(folder, F_OK) < 0 && errno == ENOENT)
+		snprintf(ret, size, "no folder %s: not mounted, or not the kubelet's folder",
+			 folder);
+	else if (access(sock, F_OK) < 0)
+		snprintf(ret, size, "%s: %s", sock, strerror(errno));
 	else if (p->registration.serving)
 		snprintf(ret, size, "the kubelet does not watch its list yet");
 }
@@ -623,7 +636,7 @@ void plugin_leave(struct kubelet_plugin *p, bool zero)
 	p->leaving = true;
 	p->leave_ms = now_of(p) + LEAVE_MS;
 	plugin_service_retire(p->service);
-	if (zero) /* if out of memory, the kubelet notices when the socket is removed */
+	if (zero) /* if out of memory, the removal of the socket notifies the kubelet */
 		list_watch_set(plugin_service_lists(p->service), NULL, 0, &none);
 	kick(p);
 }

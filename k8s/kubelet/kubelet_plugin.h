@@ -21,38 +21,38 @@ struct uds_server;
 struct kubelet_place {
 	uv_loop_t *loop;
 	const char *kubelet_sock; /* path */
-	const char *folder;	  /* of our sockets; NULL: not known yet */
+	const char *folder;	  /* the folder of our sockets; NULL: not known yet */
 	const char *other_folder; /* the folder of the other way of registration */
 	bool registry;
 	bool may_leave_registry; /* `auto` was configured */
-	bool left_registry;	 /* kubelet_place_leave_registry() */
+	bool left_registry;	 /* kubelet_place_leave_registry() was called */
 	bool asked; /* the kubelet has called GetInfo in the registry, for any plugin */
 	bool kubelet_there;
-	struct file_id kubelet_id; /* of its socket, at the last scan */
+	struct file_id kubelet_id; /* the kubelet's socket at the last scan */
 	const struct kubelet_hooks *hooks;
 	struct kubelet_sockets received; /* unused sockets of a predecessor */
 	bool swept; /* one of our sockets was removed, and the owner has not been notified yet */
-	bool told_nobody; /* "no kubelet answers" was logged */
+	bool absence_logged; /* "no kubelet answers" was logged */
 };
 
 struct kubelet_plugin {
 	struct kubelet_plugin *next; /* in the kubelet's list */
 	struct kubelet *kubelet;
 	struct kubelet_place *place;
-	void (*gone)(void *arg); /* called when it has left and is being freed */
+	void (*gone)(void *arg); /* called when the plugin has left and is being freed */
 	void *gone_arg;
 	char resource[RESOURCE_NAME_SIZE];
-	char *name; /* of its socket, in the folder */
-	char *path; /* NULL: no folder yet */
+	char *name; /* the socket's name in the folder */
+	char *path; /* the socket's path; NULL: no folder yet */
 	bool has_pre_start, has_preferred;
 	struct plugin_service *service;
 	struct uds_server *server;
 	struct uds_client *client;
-	unsigned client_attempt; /* the registration attempt that it is used for */
+	unsigned client_attempt; /* the registration attempt for which `client` is used */
 	struct file_id called;	 /* the kubelet.sock that the call was sent to */
 	bool has_served, leaving, handed_over, kicked;
-	uint64_t leave_ms; /* deadline for leaving */
-	uint32_t nag_ms;   /* pause before checking again for watchers that do not read */
+	uint64_t leave_ms;   /* deadline for leaving */
+	uint32_t recheck_ms; /* pause before the next check for watchers that do not read */
 	struct timer timer;
 	struct registration_plan registration;
 
@@ -64,20 +64,21 @@ struct kubelet_plugin {
 	size_t n_logged_errors, logged_left_out;
 };
 
-/* The name of its socket, on the heap: "<prefix>_<name>.sock"; if it exceeds `most` bytes, its end
- * is replaced by a hash of all of it. NULL: out of memory. */
+/* Returns the name of the resource's socket, on the heap: "<prefix>_<name>.sock"; if it exceeds
+ * `most` bytes, its end is replaced by a hash of the whole name. NULL: out of memory. */
 char *plugin_socket_name(const char *resource, size_t most);
-/* name: of its socket; takes ownership, even on failure. */
+/* Creates a plugin. name: the socket's name, of which it takes ownership even on failure. */
 int plugin_new(struct kubelet_plugin **ret, struct kubelet_place *, const char *resource,
 	       char *name, const struct plugin_hooks *, struct err *);
-/* Reads the state of the folders after a change. is_new: kubelet.sock is another file than
- * before. */
-void plugin_look(struct kubelet_plugin *, bool is_new);
-/* Does everything due, and sets the timer for the rest. */
+/* Checks our socket and the kubelet's after a change in a folder. is_new: kubelet.sock is another
+ * file than before. */
+void kubelet_plugin_check(struct kubelet_plugin *, bool is_new);
+/* Executes everything that is due, and sets the timer for the rest. */
 void plugin_run(struct kubelet_plugin *);
-/* Starts to leave, with the empty list if `zero`, within a second; then calls `gone`. */
+/* Starts to withdraw the resource, with an empty list if `zero`. This takes at most a second; then
+ * `gone` is called. */
 void plugin_leave(struct kubelet_plugin *, bool zero);
-/* Starts to leave without notifying watchers: see kubelet_hand_over(). */
+/* Hands the socket over without notifying watchers: see kubelet_hand_over(). */
 void plugin_hand_over(struct kubelet_plugin *, struct kubelet_sockets *ret);
 /* Switches from the registry's folder to the other one: all plugins do so at their next step. */
 void kubelet_place_leave_registry(struct kubelet_place *);

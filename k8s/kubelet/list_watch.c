@@ -67,7 +67,7 @@ void list_watch_done(struct list_watch *w)
 	*w = (struct list_watch){.list = NULL};
 }
 
-/* Encodes as many devices as fit, from the first. */
+/* Encodes the first devices, as many as fit. */
 static int list_encode(uint8_t **ret, size_t *ret_len, const struct plugin_device *devices,
 		       size_t n, size_t *ret_left_out)
 {
@@ -112,8 +112,9 @@ int list_watch_set(struct list_watch *w, const struct plugin_device *devices, si
 	return 1;
 }
 
-/* False: the watcher is still reading an older list, or out of memory. */
-static bool give_list(struct list_watch *lw, struct watcher *w)
+/* Sends the list to a watcher. False: the watcher is still reading an older list, or out of memory.
+ */
+static bool send_list(struct list_watch *lw, struct watcher *w)
 {
 	struct device_list *l = lw->list;
 
@@ -135,7 +136,7 @@ unsigned list_watch_send(struct list_watch *lw)
 	unsigned behind = 0;
 
 	for (struct watcher *w = lw->watchers; w; w = w->next)
-		if (!give_list(lw, w))
+		if (!send_list(lw, w))
 			behind++;
 	return behind;
 }
@@ -150,7 +151,7 @@ int list_watch_add(struct list_watch *lw, struct grpc_call *call)
 	w->next = lw->watchers;
 	lw->watchers = w;
 	lw->n_watchers++;
-	give_list(lw, w);
+	send_list(lw, w);
 	return 0;
 }
 

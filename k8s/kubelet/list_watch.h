@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* list_watch.h - the ListAndWatch streams of one resource and its list. Pure.
  *
- * A watcher is sent the complete list when it connects, and whenever the list differs from the last
- * one sent. While a watcher does not read, nothing more is queued for it: it is sent the newest
- * list once it has read the previous one. */
+ * A watcher gets the complete list when it connects, and whenever the list differs from the last
+ * one sent. While a watcher does not read, nothing more is queued for it: it gets the newest list
+ * once it has read the previous one. */
 #pragma once
 
 #include <stdbool.h>
@@ -30,8 +30,8 @@ struct list_watch {
 int list_watch_init(struct list_watch *);
 /* Does not end the calls; their owner does. */
 void list_watch_done(struct list_watch *);
-/* 1: the list has changed, 0: it is the same, -ENOMEM keeps the old one. *ret_left_out: devices
- * removed from the end because the list would exceed LIST_WATCH_MAX. */
+/* Sets the list. 1: it has changed, 0: it is the same, -ENOMEM keeps the old one. *ret_left_out:
+ * number of devices removed from the end because the list would exceed LIST_WATCH_MAX. */
 int list_watch_set(struct list_watch *, const struct plugin_device *, size_t n,
 		   size_t *ret_left_out);
 /* Sends the list to watchers that do not have it; returns how many are still reading an older

@@ -7,7 +7,6 @@
 #include "cleanup.h"
 #include "kubelet.h"
 #include "list_watch.h"
-#include "plugin_request.h"
 #include "plugin_wire.h"
 
 enum question { ASKED_ALLOCATE, ASKED_PREFERRED, ASKED_PRE_START };
@@ -27,7 +26,7 @@ struct plugin_service {
 	struct plugin_service_events events;
 	struct list_watch lists;
 	struct plugin_answer *answers;
-	struct plugin_answer *asking; /* the request whose hook is running, until it is answered */
+	struct plugin_answer *asking; /* the unanswered request whose hook is running */
 };
 
 /* --- replies --------------------------------------------------------------------------------- */
@@ -49,7 +48,7 @@ static void finish_failed(struct grpc_call *call, int code)
 	grpc_finish(call, grpc_status_of_errno(code), strerror(-code));
 }
 
-/* Takes ownership of the bytes. code < 0: an error instead of bytes. */
+/* Ends a call with one message, of which it takes ownership; code < 0: with an error. */
 static void reply(struct grpc_call *call, int code, uint8_t *bytes, size_t len)
 {
 	AUTO_FREE uint8_t *owned = code < 0 ? NULL : bytes;
@@ -73,7 +72,7 @@ static void unlink_answer(const struct plugin_answer *a)
 	*at = a->next;
 }
 
-/* Returns its call, which the caller ends. */
+/* Frees the request; returns its call, which the caller ends. */
 static struct grpc_call *end_answer(struct plugin_answer *a)
 {
 	struct grpc_call *call = a->call;
@@ -99,9 +98,9 @@ static struct grpc_call *drop_answer(struct plugin_answer *a)
 	return call;
 }
 
-/* An answer within the request's own hook is sent automatically; otherwise the owner has to send
- * it. */
-static void told(struct plugin_service *s, const struct plugin_answer *a)
+/* Called when a request is answered. If that happens within the request's own hook, the answer is
+ * sent after the hook; otherwise notifies the owner, which sends it. */
+static void plugin_answer_ready(struct plugin_service *s, const struct plugin_answer *a)
 {
 	if (s->asking == a)
 		s->asking = NULL;
@@ -109,7 +108,7 @@ static void told(struct plugin_service *s, const struct plugin_answer *a)
 		s->events.answered(s->events.arg);
 }
 
-/* Is it the right kind of answer, for the right number of containers? */
+/* True if the answer is of the right kind, for the right number of containers. */
 static bool plugin_service_fits(const struct plugin_answer *a, enum question question, size_t n)
 {
 	return a->question == question && (question == ASKED_PRE_START || a->containers == n);
@@ -117,11 +116,11 @@ static bool plugin_service_fits(const struct plugin_answer *a, enum question que
 
 static void answer_call(struct plugin_answer *a, bool is_fit, int code, uint8_t *bytes, size_t len)
 {
-	told(a->service, a);
+	plugin_answer_ready(a->service, a);
 	if (is_fit)
 		reply(end_answer(a), code, bytes, len);
 	else
-		refuse(end_answer(a), GRPC_INTERNAL, "the answer does not fit the question");
+		refuse(end_answer(a), GRPC_INTERNAL, "the answer does not fit the request");
 }
 
 void plugin_answer_allocate(struct plugin_answer *a, const struct container_grant *grants, size_t n)
@@ -153,7 +152,7 @@ void plugin_answer_error(struct plugin_answer *a, const struct err *e)
 {
 	enum grpc_status status = grpc_status_of_errno(e->code);
 
-	told(a->service, a);
+	plugin_answer_ready(a->service, a);
 	grpc_finish(end_answer(a), status == GRPC_OK ? GRPC_UNKNOWN : status, e->msg);
 }
 
@@ -175,7 +174,7 @@ static struct plugin_answer *new_answer(struct plugin_service *s, struct grpc_ca
 
 /* --- methods --------------------------------------------------------------------------------- */
 
-/* NULL: answered with an error. */
+/* Begins a request. NULL: it was answered with an error. */
 static struct plugin_answer *begin_question(struct plugin_service *s, struct grpc_call *call,
 					    enum question question, size_t containers)
 {
@@ -192,7 +191,7 @@ static struct plugin_answer *begin_question(struct plugin_service *s, struct grp
 	return a;
 }
 
-/* To be called after the hook has returned: keeps an unanswered request for a successor. */
+/* Call after the hook has returned: keeps an unanswered request for a successor. */
 static void leave_hook(struct plugin_service *s)
 {
 	if (s->asking)

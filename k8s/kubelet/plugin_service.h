@@ -24,13 +24,13 @@ struct plugin_service_events {
 	void *arg;
 };
 
-/* Copies its arguments. A method whose hook is NULL does not exist. */
+/* Creates the service; copies its arguments. A method whose hook is NULL does not exist. */
 int plugin_service_new(struct plugin_service **ret, const char *resource,
 		       const struct plugin_hooks *, const struct plugin_service_events *);
 /* Serves GetInfo and NotifyRegistrationStatus from now on. */
 void plugin_service_join_registry(struct plugin_service *);
 void plugin_service_leave_registry(struct plugin_service *);
-/* All calls of the service must have ended. NULL: no-op. */
+/* Frees the service; all its calls must have ended. NULL: no-op. */
 void plugin_service_free(struct plugin_service *);
 /* Returns the service for uds_server_open(). */
 struct grpc_service plugin_service_grpc(struct plugin_service *);

@@ -20,44 +20,40 @@ struct piece {
 
 struct scratch {
 	struct piece *pieces;
+	bool failed; /* an allocation has failed: what was encoded is incomplete */
 };
 
 static void *scratch_alloc(struct scratch *s, size_t n, size_t size)
 {
-	struct piece *p;
+	struct piece *p = NULL;
 	size_t bytes;
 
-	if (__builtin_mul_overflow(n, size, &bytes) ||
-	    __builtin_add_overflow(bytes, sizeof(*p), &bytes))
+	if (!__builtin_mul_overflow(n, size, &bytes) &&
+	    !__builtin_add_overflow(bytes, sizeof(*p), &bytes))
+		p = calloc(1, bytes);
+	if (!p) {
+		s->failed = true;
 		return NULL;
-	p = calloc(1, bytes);
-	if (!p)
-		return NULL;
+	}
 	p->next = s->pieces;
 	s->pieces = p;
 	return p->memory;
 }
 
-static void scratch_done(struct scratch *s)
+/* Allocates repeated messages for protobuf-c: an array of pointers to n empty messages, which
+ * follow it. *ret_n is 0 if out of memory. */
+static void *repeated(struct scratch *s, const ProtobufCMessageDescriptor *type, size_t n,
+		      size_t *ret_n)
 {
-	while (s->pieces) {
-		struct piece *next = s->pieces->next;
+	void **pointers = scratch_alloc(s, n, sizeof(*pointers) + type->sizeof_message);
 
-		free(s->pieces);
-		s->pieces = next;
+	*ret_n = pointers ? n : 0;
+	for (size_t i = 0; i < *ret_n; i++) {
+		pointers[i] = (char *)(pointers + n) + i * type->sizeof_message;
+		protobuf_c_message_init(type, pointers[i]);
 	}
+	return pointers;
 }
-
-/* Repeated messages for protobuf-c: an array of pointers to n structs, which follow it. NULL: out
- * of memory. */
-#define repeated(scratch, type, n)                                                                 \
-	({                                                                                         \
-		size_t size_ = sizeof(void *) + sizeof(type);                                      \
-		__typeof__(type) **pointers_ = scratch_alloc((scratch), (n), size_);               \
-		for (size_t i_ = 0; pointers_ && i_ < (n); i_++)                                   \
-			pointers_[i_] = (__typeof__(type) *)(pointers_ + (n)) + i_;                \
-		pointers_;                                                                         \
-	})
 
 static int plugin_message_pack(uint8_t **ret, size_t *ret_len, const ProtobufCMessage *m)
 {
@@ -73,6 +69,21 @@ static int plugin_message_pack(uint8_t **ret, size_t *ret_len, const ProtobufCMe
 	*ret = bytes;
 	*ret_len = len;
 	return 0;
+}
+
+/* Encodes the message, and frees the scratch pad. */
+static int scratch_pack(struct scratch *s, uint8_t **ret, size_t *ret_len,
+			const ProtobufCMessage *m)
+{
+	int r = s->failed ? -ENOMEM : plugin_message_pack(ret, ret_len, m);
+
+	while (s->pieces) {
+		struct piece *next = s->pieces->next;
+
+		free(s->pieces);
+		s->pieces = next;
+	}
+	return r;
 }
 
 int wire_plugin_options(uint8_t **ret, size_t *ret_len, bool pre_start, bool preferred)
@@ -140,112 +151,67 @@ int wire_device_list(uint8_t **ret, size_t *ret_len, const struct plugin_device 
 	V1beta1__ListAndWatchResponse m = V1BETA1__LIST_AND_WATCH_RESPONSE__INIT;
 	struct scratch s = {0};
 	struct list_row *rows = scratch_alloc(&s, n, sizeof(*rows));
-	int r = -ENOMEM;
 
 	m.devices = scratch_alloc(&s, n, sizeof(V1beta1__Device *));
-	if (rows && m.devices) {
-		for (size_t i = 0; i < n; i++) {
-			fill_row(&rows[i], &devices[i]);
-			m.devices[i] = &rows[i].device;
-		}
-		m.n_devices = n;
-		r = plugin_message_pack(ret, ret_len, &m.base);
+	for (m.n_devices = 0; !s.failed && m.n_devices < n; m.n_devices++) {
+		fill_row(&rows[m.n_devices], &devices[m.n_devices]);
+		m.devices[m.n_devices] = &rows[m.n_devices].device;
 	}
-	scratch_done(&s);
-	return r;
+	return scratch_pack(&s, ret, ret_len, &m.base);
 }
 
-static int fill_envs(struct scratch *s, V1beta1__ContainerAllocateResponse *m,
-		     const struct container_grant *g)
+static void fill_envs(struct scratch *s, V1beta1__ContainerAllocateResponse *m,
+		      const struct container_grant *g)
 {
-	m->envs = repeated(s, V1beta1__ContainerAllocateResponse__EnvsEntry, g->n_envs);
-	if (!m->envs)
-		return -ENOMEM;
-	for (size_t i = 0; i < g->n_envs; i++) {
-		v1beta1__container_allocate_response__envs_entry__init(m->envs[i]);
+	m->envs = repeated(s, &v1beta1__container_allocate_response__envs_entry__descriptor,
+			   g->n_envs, &m->n_envs);
+	for (size_t i = 0; i < m->n_envs; i++) {
 		m->envs[i]->key = g->envs[i].key;
 		m->envs[i]->value = g->envs[i].value;
 	}
-	m->n_envs = g->n_envs;
-	return 0;
 }
 
-static int fill_annotations(struct scratch *s, V1beta1__ContainerAllocateResponse *m,
-			    const struct container_grant *g)
+static void fill_annotations(struct scratch *s, V1beta1__ContainerAllocateResponse *m,
+			     const struct container_grant *g)
 {
-	m->annotations = repeated(s, V1beta1__ContainerAllocateResponse__AnnotationsEntry,
-				  g->n_annotations);
-	if (!m->annotations)
-		return -ENOMEM;
-	for (size_t i = 0; i < g->n_annotations; i++) {
-		v1beta1__container_allocate_response__annotations_entry__init(m->annotations[i]);
+	m->annotations = repeated(
+		s, &v1beta1__container_allocate_response__annotations_entry__descriptor,
+		g->n_annotations, &m->n_annotations);
+	for (size_t i = 0; i < m->n_annotations; i++) {
 		m->annotations[i]->key = g->annotations[i].key;
 		m->annotations[i]->value = g->annotations[i].value;
 	}
-	m->n_annotations = g->n_annotations;
-	return 0;
 }
 
-static int fill_mounts(struct scratch *s, V1beta1__ContainerAllocateResponse *m,
-		       const struct container_grant *g)
+static void fill_mounts(struct scratch *s, V1beta1__ContainerAllocateResponse *m,
+			const struct container_grant *g)
 {
-	m->mounts = repeated(s, V1beta1__Mount, g->n_mounts);
-	if (!m->mounts)
-		return -ENOMEM;
-	for (size_t i = 0; i < g->n_mounts; i++) {
-		v1beta1__mount__init(m->mounts[i]);
+	m->mounts = repeated(s, &v1beta1__mount__descriptor, g->n_mounts, &m->n_mounts);
+	for (size_t i = 0; i < m->n_mounts; i++) {
 		m->mounts[i]->container_path = g->mounts[i].container_path;
 		m->mounts[i]->host_path = g->mounts[i].host_path;
 		m->mounts[i]->read_only = g->mounts[i].read_only;
 	}
-	m->n_mounts = g->n_mounts;
-	return 0;
 }
 
-static int fill_nodes(struct scratch *s, V1beta1__ContainerAllocateResponse *m,
-		      const struct container_grant *g)
+static void fill_nodes(struct scratch *s, V1beta1__ContainerAllocateResponse *m,
+		       const struct container_grant *g)
 {
-	m->devices = repeated(s, V1beta1__DeviceSpec, g->n_nodes);
-	if (!m->devices)
-		return -ENOMEM;
-	for (size_t i = 0; i < g->n_nodes; i++) {
-		v1beta1__device_spec__init(m->devices[i]);
+	m->devices = repeated(s, &v1beta1__device_spec__descriptor, g->n_nodes, &m->n_devices);
+	for (size_t i = 0; i < m->n_devices; i++) {
 		m->devices[i]->container_path = g->nodes[i].container_path;
 		m->devices[i]->host_path = g->nodes[i].host_path;
 		m->devices[i]->permissions = g->nodes[i].permissions;
 	}
-	m->n_devices = g->n_nodes;
-	return 0;
 }
 
-static int fill_cdi(struct scratch *s, V1beta1__ContainerAllocateResponse *m,
-		    const struct container_grant *g)
+static void fill_cdi(struct scratch *s, V1beta1__ContainerAllocateResponse *m,
+		     const struct container_grant *g)
 {
-	m->cdi_devices = repeated(s, V1beta1__CDIDevice, g->n_cdi_devices);
-	if (!m->cdi_devices)
-		return -ENOMEM;
-	for (size_t i = 0; i < g->n_cdi_devices; i++) {
-		v1beta1__cdidevice__init(m->cdi_devices[i]);
+	m->cdi_devices = repeated(s, &v1beta1__cdidevice__descriptor, g->n_cdi_devices,
+				  &m->n_cdi_devices);
+	for (size_t i = 0; i < m->n_cdi_devices; i++)
 		m->cdi_devices[i]->name = g->cdi_devices[i];
-	}
-	m->n_cdi_devices = g->n_cdi_devices;
-	return 0;
-}
-
-static int fill_grant(struct scratch *s, V1beta1__ContainerAllocateResponse *m,
-		      const struct container_grant *g)
-{
-	int r;
-
-	v1beta1__container_allocate_response__init(m);
-	r = fill_envs(s, m, g);
-	if (r == 0)
-		r = fill_mounts(s, m, g);
-	if (r == 0)
-		r = fill_nodes(s, m, g);
-	if (r == 0)
-		r = fill_annotations(s, m, g);
-	return r == 0 ? fill_cdi(s, m, g) : r;
 }
 
 int wire_allocate_response(uint8_t **ret, size_t *ret_len, const struct container_grant *grants,
@@ -253,37 +219,30 @@ int wire_allocate_response(uint8_t **ret, size_t *ret_len, const struct containe
 {
 	V1beta1__AllocateResponse m = V1BETA1__ALLOCATE_RESPONSE__INIT;
 	struct scratch s = {0};
-	int r;
 
-	m.container_responses = repeated(&s, V1beta1__ContainerAllocateResponse, n);
-	m.n_container_responses = n;
-	r = m.container_responses ? 0 : -ENOMEM;
-	for (size_t i = 0; r == 0 && i < n; i++)
-		r = fill_grant(&s, m.container_responses[i], &grants[i]);
-	if (r == 0)
-		r = plugin_message_pack(ret, ret_len, &m.base);
-	scratch_done(&s);
-	return r;
+	m.container_responses = repeated(&s, &v1beta1__container_allocate_response__descriptor, n,
+					 &m.n_container_responses);
+	for (size_t i = 0; i < m.n_container_responses; i++) {
+		fill_envs(&s, m.container_responses[i], &grants[i]);
+		fill_mounts(&s, m.container_responses[i], &grants[i]);
+		fill_nodes(&s, m.container_responses[i], &grants[i]);
+		fill_annotations(&s, m.container_responses[i], &grants[i]);
+		fill_cdi(&s, m.container_responses[i], &grants[i]);
+	}
+	return scratch_pack(&s, ret, ret_len, &m.base);
 }
 
 int wire_preferred_response(uint8_t **ret, size_t *ret_len, const struct id_list *lists, size_t n)
 {
 	V1beta1__PreferredAllocationResponse m = V1BETA1__PREFERRED_ALLOCATION_RESPONSE__INIT;
 	struct scratch s = {0};
-	int r = -ENOMEM;
 
-	m.container_responses = repeated(&s, V1beta1__ContainerPreferredAllocationResponse, n);
-	if (m.container_responses) {
-		for (size_t i = 0; i < n; i++) {
-			V1beta1__ContainerPreferredAllocationResponse *c = m.container_responses[i];
-
-			v1beta1__container_preferred_allocation_response__init(c);
-			c->deviceids = (char **)lists[i].ids;
-			c->n_deviceids = lists[i].n;
-		}
-		m.n_container_responses = n;
-		r = plugin_message_pack(ret, ret_len, &m.base);
+	m.container_responses = repeated(
+		&s, &v1beta1__container_preferred_allocation_response__descriptor, n,
+		&m.n_container_responses);
+	for (size_t i = 0; i < m.n_container_responses; i++) {
+		m.container_responses[i]->deviceids = (char **)lists[i].ids;
+		m.container_responses[i]->n_deviceids = lists[i].n;
 	}
-	scratch_done(&s);
-	return r;
+	return scratch_pack(&s, ret, ret_len, &m.base);
 }

@@ -12,9 +12,10 @@
 #define POD_NAME_SIZE  256
 #define POD_UID_SIZE   40
 
-/* Appends a copy; NULL texts are unknown. An entry with an invalid name (too long, not UTF-8, or
- * with control characters), or without resource or id, is only counted. -ENOMEM, -EMSGSIZE above
- * POD_LIST_MAX. */
+/* Appends a copy of an entry; NULL texts are unknown. An entry with an invalid name (too long, not
+ * UTF-8, or with control characters), or without resource or id, is only counted. -ENOMEM,
+ * -EMSGSIZE above POD_LIST_MAX. */
 int pod_entries_add(struct pod_list *, size_t *left_out, const struct pod_device *);
-/* Sorts, and removes duplicates: a device with two NUMA nodes is listed under both. */
+/* Sorts the list and removes duplicates: the kubelet lists a device with two NUMA nodes under both.
+ */
 void pod_entries_finish(struct pod_list *, enum pod_source);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* pod_resources.c - one query at a time; its answer is decoded, stored and passed on.
+/* pod_resources.c - makes one query at a time; its answer is decoded, stored and passed on.
  *
  * Refresh -> spaced timer -> List -> decoded while it arrives -> callback. Rejected and timed-out
  * queries are retried, with pauses doubling from 100 ms to 10 s. Without a listening kubelet, the
  * checkpoint file is used, and a change in the socket's folder triggers the next query. While a
  * kubelet restarts, its last list is kept: running containers keep their devices. A new kubelet
- * serves before it knows its pods (startKubelet() in cmd/kubelet), and learns them one by one:
- * devices in its list are correct; devices that it lacks stay with their previous holders, marked
- * as stale, and are queried again until the kubelet has had time to learn its pods. */
+ * serves before it knows its pods (startKubelet() in cmd/kubelet), and learns them one by one: its
+ * list may be incomplete at first. Devices that are missing in it keep their previous entries,
+ * marked as stale, and are queried again until the kubelet has had time to learn its pods. */
 #include "pod_resources.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@
 #include "uds.h"
 
 #define LIST_PATH    "/v1.PodResourcesLister/List"
-/* The answer is not stored, so this only limits the time. */
+/* The answer is not stored, so its size costs no memory; this only bounds the work. */
 #define ANSWER_MAX   (256u << 20)
 #define TIMEOUT_MS   10000
 /* An answer normally takes a few milliseconds; after this time callers should not wait for it. */
@@ -33,7 +33,7 @@
 #define SPACING_MS   100
 #define PAUSE_MAX_MS 10000
 #define YOUNG_MS     30000
-/* A restarting kubelet is back within this time, so shorter failures are not logged. */
+/* A restarting kubelet answers again within this time, so shorter failures are not logged. */
 #define NEWS_MS	     5000
 
 struct pod_resources {
@@ -50,17 +50,17 @@ struct pod_resources {
 	struct pod_stream *stream; /* decodes the answer as it arrives; NULL between queries */
 	size_t n_bytes, n_left;	   /* bytes of the answer received, and still to come */
 	bool got;		   /* the answer had a valid list */
-	bool recheck;		   /* in which previously held devices were missing */
+	bool recheck;		   /* the list had no entries for previously allocated devices */
 	struct file_id sock_id;	   /* the socket that was queried */
-	uint64_t young_until_ms;   /* until then the kubelet may not know all its pods */
-	int refused;		   /* why the last answer was not a valid list, 0 = valid */
-	uint64_t asked_ms;	   /* when the last query was sent */
+	uint64_t young_until_ms;   /* time until which the kubelet may not have all its pods */
+	int refused; /* errno for which the last answer was rejected, 0 = it was a valid list */
+	uint64_t asked_ms; /* when the last query was sent */
 	uint64_t next_ms;
 	uint64_t again_ms; /* next query while something is stale */
 	uint32_t pause_ms;
 	uint64_t asked, failed;
-	char trouble[256];   /* why there is no newer list; "" = there is */
-	uint64_t trouble_ms; /* since when */
+	char error[256];     /* why there is no newer list; "" = none */
+	uint64_t failing_ms; /* since when there is an error */
 	bool failure_logged, none_logged;
 	size_t logged_left_out;
 };
@@ -73,57 +73,57 @@ static void schedule_list(struct pod_resources *p)
 		at = 0;
 	else if ((p->wanted || p->recheck) && !p->asking)
 		at = p->wanted ? p->next_ms : p->again_ms;
-	if (p->trouble[0] && !p->failure_logged && p->trouble_ms + NEWS_MS < at)
-		at = p->trouble_ms + NEWS_MS;
+	if (p->error[0] && !p->failure_logged && p->failing_ms + NEWS_MS < at)
+		at = p->failing_ms + NEWS_MS;
 	timer_at(&p->timer, at);
 }
 
 /* --- results of a query ----------------------------------------------------------------------- */
 
-__attribute__((format(printf, 2, 3))) static void note_trouble(struct pod_resources *p,
-							       const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void pod_resources_fail(struct pod_resources *p,
+								     const char *fmt, ...)
 {
 	va_list ap;
 
-	if (!p->trouble[0])
-		p->trouble_ms = uv_now(p->loop);
+	if (!p->error[0])
+		p->failing_ms = uv_now(p->loop);
 	va_start(ap, fmt);
-	vsnprintf(p->trouble, sizeof(p->trouble), fmt, ap);
+	vsnprintf(p->error, sizeof(p->error), fmt, ap);
 	va_end(ap);
 }
 
 /* Logs a failure that has lasted for NEWS_MS. */
-static void pod_resources_tell_trouble(struct pod_resources *p)
+static void pod_resources_report_error(struct pod_resources *p)
 {
-	if (!p->trouble[0] || p->failure_logged || uv_now(p->loop) - p->trouble_ms < NEWS_MS)
+	if (!p->error[0] || p->failure_logged || uv_now(p->loop) - p->failing_ms < NEWS_MS)
 		return;
 	p->failure_logged = true;
-	log_warn("kubelet", 0, "cannot see which pod holds what: %s, keeping what was last known",
-		 p->trouble);
+	log_warn("kubelet", 0, "cannot read the allocations of pods: %s; keeping the last list",
+		 p->error);
 }
 
-/* A node without a kubelet is no error. */
-static void tell_no_kubelet(struct pod_resources *p, const char *why)
+/* Logs once that there is no kubelet, which is not an error. */
+static void log_no_kubelet(struct pod_resources *p, const char *why)
 {
 	if (!p->none_logged)
 		log_info("kubelet", 0,
-			 "which pod holds which device is unknown (%s), going on without", why);
+			 "the allocations of pods are unknown (%s), going on without them", why);
 	p->none_logged = true;
-	p->trouble[0] = '\0';
+	p->error[0] = '\0';
 	p->failure_logged = false;
 }
 
-static void tell_source(struct pod_resources *p, enum pod_source source, size_t left_out)
+static void log_source(struct pod_resources *p, enum pod_source source, size_t left_out)
 {
 	if (p->failure_logged || p->none_logged || p->list.source != source)
-		log_info("kubelet", 0, "which pod holds what comes from %s",
+		log_info("kubelet", 0, "the allocations of pods come from %s",
 			 source == POD_SOURCE_API ? p->sock : "the kubelet's checkpoint");
-	p->trouble[0] = '\0';
+	p->error[0] = '\0';
 	p->failure_logged = p->none_logged = false;
 	if (left_out > 0 && left_out != p->logged_left_out)
 		log_warn("kubelet", 0,
-			 "%zu devices of pods have names that are too long, or are of too many "
-			 "claims, going on without them",
+			 "%zu devices of pods are ignored: their names are too long, or they "
+			 "belong to too many claims",
 			 left_out);
 	p->logged_left_out = left_out;
 }
@@ -133,7 +133,7 @@ static void list_succeeded(struct pod_resources *p, struct pod_list *list, size_
 {
 	if (list->source == POD_SOURCE_API && !p->recheck)
 		p->pause_ms = 0;
-	tell_source(p, list->source, left_out);
+	log_source(p, list->source, left_out);
 	pod_list_done(&p->list);
 	p->list = *list;
 	p->fn(&p->list, p->asked_ms, p->arg);
@@ -145,7 +145,7 @@ static void unanswered(struct pod_resources *p)
 	p->fn(&p->list, 0, p->arg);
 }
 
-/* The end of the next pause. */
+/* Doubles the pause, and returns when it ends. */
 static uint64_t after_pause(struct pod_resources *p)
 {
 	return uv_now(p->loop) + back_off(&p->pause_ms, SPACING_MS, PAUSE_MAX_MS);
@@ -160,8 +160,8 @@ static void pod_resources_try_again(struct pod_resources *p)
 
 /* --- the checkpoint -------------------------------------------------------------------------- */
 
-/* why: the problem of the socket. */
-static void ask_checkpoint(struct pod_resources *p, const char *why)
+/* Reads the checkpoint instead; why: the problem of the socket. */
+static void query_checkpoint(struct pod_resources *p, const char *why)
 {
 	struct pod_list list = {0};
 	struct err e = {0};
@@ -172,15 +172,16 @@ static void ask_checkpoint(struct pod_resources *p, const char *why)
 		return;
 	}
 	if (r == -ENOENT && p->list.source == POD_SOURCE_NONE)
-		tell_no_kubelet(p, why);
+		log_no_kubelet(p, why);
 	else
-		note_trouble(p, "%s; %s", why, e.msg);
+		pod_resources_fail(p, "%s; %s", why, e.msg);
 	unanswered(p);
 }
 
 /* --- the API --------------------------------------------------------------------------------- */
 
-/* A kubelet whose socket is new may not know its pods yet. */
+/* Adds entries of the previous list as stale, if the kubelet is new: it may not have read its pods
+ * yet. */
 static int pod_resources_add_stale(const struct pod_resources *p, struct pod_list *list)
 {
 	return p->asked_ms < p->young_until_ms ? pod_list_add_stale(list, &p->list) : 0;
@@ -221,26 +222,27 @@ static void pod_resources_on_part(struct grpc_call *call, const uint8_t *bytes, 
 		p->refused = take_answer(p);
 }
 
-static void note_refused(struct pod_resources *p)
+static void note_api_error(struct pod_resources *p)
 {
 	const size_t size = p->n_bytes + p->n_left;
 
 	if (p->refused == -EMSGSIZE)
-		note_trouble(p, "%s: its list (%zu bytes) names more than %d devices", p->sock,
-			     size, POD_LIST_MAX);
+		pod_resources_fail(p, "%s: its list (%zu bytes) names more than %d devices",
+				   p->sock, size, POD_LIST_MAX);
 	else
-		note_trouble(p, "%s: its list (%zu bytes) cannot be read: byte %zu: %s", p->sock,
-			     size, p->n_bytes, strerror(-p->refused));
+		pod_resources_fail(p, "%s: its list (%zu bytes) cannot be read: byte %zu: %s",
+				   p->sock, size, p->n_bytes, strerror(-p->refused));
 }
 
-/* text: from the peer or from us. */
+/* Stores the error of a failed call. text: from the peer or from us. */
 static void note_failed(struct pod_resources *p, enum grpc_status status, const char *text)
 {
 	if (p->n_left > 0)
-		note_trouble(p, "%s: %s after %zu of %zu bytes of its list: %s", p->sock,
-			     grpc_status_name(status), p->n_bytes, p->n_bytes + p->n_left, text);
+		pod_resources_fail(p, "%s: %s after %zu of %zu bytes of its list: %s", p->sock,
+				   grpc_status_name(status), p->n_bytes, p->n_bytes + p->n_left,
+				   text);
 	else
-		note_trouble(p, "%s: %s %s", p->sock, grpc_status_name(status), text);
+		pod_resources_fail(p, "%s: %s %s", p->sock, grpc_status_name(status), text);
 }
 
 /* True if no process is listening, or the kubelet is too old to have the method: use the
@@ -262,10 +264,10 @@ static void pod_resources_on_end(struct grpc_call *call, enum grpc_status status
 	if (!p->got) {
 		if (status == GRPC_UNIMPLEMENTED ||
 		    (pod_resources_is_missing(call, status) && p->list.source != POD_SOURCE_API)) {
-			ask_checkpoint(p, text ? text : "no process listens");
+			query_checkpoint(p, text ? text : "no process listens");
 		} else {
 			if (p->refused < 0)
-				note_refused(p);
+				note_api_error(p);
 			else
 				note_failed(p, status, text ? text : "");
 			unanswered(p);
@@ -278,7 +280,7 @@ static void pod_resources_on_end(struct grpc_call *call, enum grpc_status status
 	schedule_list(p);
 }
 
-static int ask_api(struct pod_resources *p, struct err *e)
+static int request_api_list(struct pod_resources *p, struct err *e)
 {
 	struct grpc_limits limits = {.max_message = ANSWER_MAX, .max_calls = 1};
 	struct grpc_reply reply = {
@@ -289,7 +291,7 @@ static int ask_api(struct pod_resources *p, struct err *e)
 	p->stream = pod_stream_new();
 	p->n_bytes = p->n_left = 0;
 	if (!p->stream)
-		return err_set(e, -ENOMEM, "asking the kubelet: out of memory");
+		return err_set(e, -ENOMEM, "querying the kubelet: out of memory");
 	r = uds_client_open(&p->client, p->loop, p->sock, &limits, e);
 
 	if (r < 0)
@@ -298,7 +300,7 @@ static int ask_api(struct pod_resources *p, struct err *e)
 	if (r < 0) {
 		uds_client_close(p->client);
 		p->client = NULL;
-		return err_set(e, r, "asking the kubelet: %s", strerror(-r));
+		return err_set(e, r, "querying the kubelet: %s", strerror(-r));
 	}
 	p->asking = true;
 	p->got = false;
@@ -306,7 +308,7 @@ static int ask_api(struct pod_resources *p, struct err *e)
 	return 0;
 }
 
-static void ask_kubelet(struct pod_resources *p)
+static void request_kubelet_list(struct pod_resources *p)
 {
 	struct err e = {0};
 
@@ -318,13 +320,13 @@ static void ask_kubelet(struct pod_resources *p)
 	if (!file_id_is_there(&p->sock_id)) {
 		snprintf(e.msg, sizeof(e.msg), "%s does not exist", p->sock);
 		if (p->list.source == POD_SOURCE_API) {
-			note_trouble(p, "%s", e.msg);
+			pod_resources_fail(p, "%s", e.msg);
 			unanswered(p);
 		} else {
-			ask_checkpoint(p, e.msg);
+			query_checkpoint(p, e.msg);
 		}
-	} else if (ask_api(p, &e) < 0) {
-		note_trouble(p, "%s", e.msg);
+	} else if (request_api_list(p, &e) < 0) {
+		pod_resources_fail(p, "%s", e.msg);
 		unanswered(p);
 		pod_resources_try_again(p);
 	}
@@ -342,10 +344,10 @@ static void pod_resources_on_timer(void *arg)
 		p->stream = NULL;
 		p->over = p->asking = false;
 	}
-	pod_resources_tell_trouble(p);
+	pod_resources_report_error(p);
 	p->wanted |= p->recheck && uv_now(p->loop) >= p->again_ms;
 	if (p->wanted && !p->asking && uv_now(p->loop) >= p->next_ms)
-		ask_kubelet(p);
+		request_kubelet_list(p);
 	schedule_list(p);
 }
 
@@ -355,7 +357,8 @@ void pod_resources_refresh(struct pod_resources *p)
 	schedule_list(p);
 }
 
-/* A new socket means a new kubelet: end the pause after the previous one's failure. */
+/* Queries at once if the socket is new: then the kubelet is new, and the pause that began when the
+ * previous one failed ends. */
 static void pod_resources_on_hint(const char *name, void *arg)
 {
 	struct pod_resources *p = arg;
@@ -433,7 +436,7 @@ void pod_resources_disprove(struct pod_resources *p, const char *resource, const
 
 bool pod_resources_answers(const struct pod_resources *p)
 {
-	return p->trouble[0] == '\0' && !(p->asking && uv_now(p->loop) - p->asked_ms >= SILENT_MS);
+	return p->error[0] == '\0' && !(p->asking && uv_now(p->loop) - p->asked_ms >= SILENT_MS);
 }
 
 void pod_resources_counts(const struct pod_resources *p, uint64_t *ret_asked, uint64_t *ret_failed)
@@ -442,9 +445,9 @@ void pod_resources_counts(const struct pod_resources *p, uint64_t *ret_asked, ui
 	*ret_failed = p->failed;
 }
 
-const char *pod_resources_trouble(const struct pod_resources *p)
+const char *pod_resources_error(const struct pod_resources *p)
 {
-	return p->trouble;
+	return p->error;
 }
 
 void pod_resources_close(struct pod_resources *p)

@@ -25,7 +25,7 @@ int pod_checkpoint_read(struct pod_list *ret, const char *kubelet_dir, struct er
 /* Removes the entries of pods that have no folder in <root_dir>/pods any more. The kubelet keeps
  * the entries of an ended pod until its next allocation (allocateContainerResources() in
  * pkg/kubelet/cm/devicemanager). */
-void pod_checkpoint_drop_gone(struct pod_list *, const char *root_dir);
+void pod_checkpoint_drop_ended(struct pod_list *, const char *root_dir);
 
 /* Called after every query with the last known list, borrowed. asked_ms: loop time at which the
  * query was sent, so earlier changes are in the list; 0: it failed, the list is unchanged. */
@@ -35,19 +35,19 @@ typedef void pod_resources_fn(const struct pod_list *, uint64_t asked_ms, void *
  * copied. The kubelet's checkpoint is in kubelet_dir. */
 int pod_resources_open(struct pod_resources **ret, struct uv_loop_s *, const char *kubelet_dir,
 		       const char *folder, pod_resources_fn *, void *arg, struct err *);
-/* Queries soon, because the list may have changed. Requests made before the query is sent are
- * served by that one query. */
+/* Queries soon, because the list may have changed. One query serves all calls that were made before
+ * it is sent. */
 void pod_resources_refresh(struct pod_resources *);
-/* The last list; empty with POD_SOURCE_NONE before the first. */
+/* Returns the last list; empty with POD_SOURCE_NONE before the first one. */
 const struct pod_list *pod_resources_list(const struct pod_resources *);
 /* Marks an allocation of the last list as outdated: the kubelet has allocated the device again. */
 void pod_resources_disprove(struct pod_resources *, const char *resource, const char *id);
 /* True if an answer can be expected soon: the last query was answered, and a running one has not
  * exceeded the usual time. */
 bool pod_resources_answers(const struct pod_resources *);
-/* Number of queries, and of those that failed (rejected, timed out, no answer). */
+/* Returns the number of queries, and of failed queries (rejected, timed out, no answer). */
 void pod_resources_counts(const struct pod_resources *, uint64_t *ret_asked, uint64_t *ret_failed);
-/* Why the last query failed; "" = it succeeded, or there is no kubelet. */
-const char *pod_resources_trouble(const struct pod_resources *);
-/* NULL is fine. */
+/* Returns why the last query failed; "" = it succeeded, or there is no kubelet. */
+const char *pod_resources_error(const struct pod_resources *);
+/* May be NULL. */
 void pod_resources_close(struct pod_resources *);

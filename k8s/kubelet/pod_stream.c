@@ -10,8 +10,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "claim_device.h"
 #include "pod_entries.h"
+#include "search.h"
+
+/* Parsed from the end: function, device, bus, domain; each after a dash. */
+static const struct part {
+	size_t least, most;
+	char before; /* separator in an address; the domain has none */
+} parts[] = {{1, 1, '.'}, {2, 2, ':'}, {2, 2, ':'}, {4, 8, '\0'}};
+
+#define N_PARTS (sizeof(parts) / sizeof(*parts))
+
+static size_t digits_before(const char *name, size_t end)
+{
+	size_t n = 0;
+
+	while (n < end && strspn(name + end - 1 - n, "0123456789abcdef") > n)
+		n++;
+	return n;
+}
+
+void claim_device_address(char *name)
+{
+	size_t end = strlen(name), dashes[N_PARTS], n;
+	const char *address;
+
+	for (size_t i = 0; i < N_PARTS; i++) {
+		n = digits_before(name, end);
+		if (n < parts[i].least || n > parts[i].most)
+			return;
+		end -= n;
+		dashes[i] = end; /* one before the part */
+		if (end > 0 && name[--end] != '-')
+			return;
+		if (end == 0 && i + 1 < N_PARTS)
+			return;
+	}
+	for (size_t i = 0; i + 1 < N_PARTS; i++)
+		name[dashes[i] - 1] = parts[i].before;
+	address = name + dashes[N_PARTS - 1];
+	memmove(name, address, strlen(address) + 1);
+}
 
 /* One more than the longest name, so that longer ones are detected. */
 #define TEXT_SIZE  (POD_NAME_SIZE + 1)
@@ -60,8 +99,8 @@ struct level {
 enum state { STATE_TAG, STATE_VARINT, STATE_LENGTH, STATE_SKIP, STATE_TEXT };
 
 struct pod_stream {
-	struct pod_list list; /* of complete pods */
-	struct pod_list pod;  /* of the open pod; names are set when their message ends */
+	struct pod_list list; /* entries of complete pods */
+	struct pod_list pod;  /* entries of the open pod; names are set when their message ends */
 	size_t left_out;
 
 	enum state state;
@@ -176,10 +215,7 @@ static int end_messages(struct pod_stream *s)
 
 static const struct field *find_field(enum message in, uint64_t number)
 {
-	for (size_t i = 0; i < N_FIELDS; i++)
-		if (fields[i].in == in && fields[i].number == number)
-			return &fields[i];
-	return NULL;
+	return find_first(fields, N_FIELDS, i, fields[i].in == in && fields[i].number == number);
 }
 
 static int skip(struct pod_stream *s, uint64_t n)
@@ -268,15 +304,15 @@ static int take_varint(struct pod_stream *s, uint8_t byte)
 	return 0;
 }
 
-/* A NUL is replaced by a character that is invalid in names, so that the entry is rejected
- * later. */
+/* Collects a part of a text. A NUL is replaced by a character that is invalid in names, so that the
+ * entry is rejected later. */
 static void pod_stream_take_text(struct pod_stream *s, const uint8_t *bytes, size_t n)
 {
 	for (size_t i = 0; i < n && s->n_text < TEXT_SIZE - 1; i++)
 		s->text[s->n_text++] = (char)(bytes[i] ? bytes[i] : 0x7f);
 }
 
-/* Returns the number of bytes consumed. */
+/* Consumes bytes of the open field. Returns their number. */
 static size_t take_bytes(struct pod_stream *s, const uint8_t *bytes, size_t len, int *ret_code)
 {
 	const size_t n = s->left < len ? (size_t)s->left : len;

@@ -7,17 +7,17 @@
 #include "back_off.h"
 #include "cleanup.h"
 
-#define PAUSE_MIN_MS  20
-#define PAUSE_MAX_MS  1000
-#define PAUSE_LONG_MS 10000
-#define FRESH_MS      2000
-#define TROUBLE_MS    10000
-/* How long to wait for a watch: a kubelet opens it right after Register. It checks for new sockets
- * in the registry every second, and waits 10 s for one that does not answer. */
-#define WATCH_MS      10000
-#define WATCH_LONG_MS 160000
+#define PAUSE_MIN_MS	20
+#define PAUSE_MAX_MS	1000
+#define PAUSE_LONG_MS	10000
+#define FRESH_MS	2000
+#define FAILING_LONG_MS 10000
+/* How long to wait for a watch. A kubelet opens it right after Register; in the registry, it checks
+ * for new sockets every second, and waits 10 s for a socket that does not answer. */
+#define WATCH_MS	10000
+#define WATCH_LONG_MS	160000
 /* A watch that lasted this long was successful. */
-#define STABLE_MS     10000
+#define STABLE_MS	10000
 
 /* Pauses while a kubelet is about to listen; the last one is repeated. */
 static const uint32_t fresh_pauses_ms[] = {1, 2, 5, 10, 20, 50};
@@ -25,8 +25,8 @@ static const uint32_t fresh_pauses_ms[] = {1, 2, 5, 10, 20, 50};
 void registration_init(struct registration_plan *r, uint64_t now_ms)
 {
 	*r = (struct registration_plan){
-		.patience_ms = WATCH_MS,
-		.trouble_ms = now_ms,
+		.watch_wait_ms = WATCH_MS,
+		.failing_ms = now_ms,
 		.fresh_ms = now_ms,
 	};
 }
@@ -66,12 +66,12 @@ static uint64_t later(uint64_t a_ms, uint64_t b_ms)
 static void start_over(struct registration_plan *r, uint64_t now_ms)
 {
 	r->pause_ms = 0;
-	r->patience_ms = WATCH_MS;
-	r->trouble_ms = now_ms;
+	r->watch_wait_ms = WATCH_MS;
+	r->failing_ms = now_ms;
 	r->next_ms = later(now_ms, r->earliest_ms);
 }
 
-static void hurry(struct registration_plan *r, uint64_t now_ms)
+static void cut_pause(struct registration_plan *r, uint64_t now_ms)
 {
 	uint64_t soon_ms = later(now_ms, r->earliest_ms);
 
@@ -81,26 +81,26 @@ static void hurry(struct registration_plan *r, uint64_t now_ms)
 
 static void pause_freshly(struct registration_plan *r, uint64_t now_ms)
 {
-	r->next_ms = now_ms + fresh_pauses_ms[r->n_nobody];
-	if (r->n_nobody + 1 < ARRAY_SIZE(fresh_pauses_ms))
-		r->n_nobody++;
+	r->next_ms = now_ms + fresh_pauses_ms[r->n_unanswered];
+	if (r->n_unanswered + 1 < ARRAY_SIZE(fresh_pauses_ms))
+		r->n_unanswered++;
 }
 
 static void pause_longer(struct registration_plan *r, uint64_t now_ms)
 {
-	bool lasts = now_ms - r->trouble_ms >= TROUBLE_MS;
+	bool lasts = now_ms - r->failing_ms >= FAILING_LONG_MS;
 
 	r->next_ms = now_ms +
 		     back_off(&r->pause_ms, PAUSE_MIN_MS, lasts ? PAUSE_LONG_MS : PAUSE_MAX_MS);
 }
 
-static void trouble(struct registration_plan *r, const char *why)
+static void registration_failed(struct registration_plan *r, const char *why)
 {
 	r->failures++;
 	snprintf(r->error, sizeof(r->error), "%s", why ? why : "");
 }
 
-/* Waits this long for the kubelet's watch, unless we have no socket. */
+/* Waits for the kubelet's watch, at most ms, unless we have no socket. */
 static void wait_for_watch(struct registration_plan *r, uint32_t ms, uint64_t now_ms)
 {
 	if (r->serving)
@@ -116,7 +116,7 @@ static void registration_succeeded(struct registration_plan *r, uint64_t now_ms)
 	wait_for_watch(r, WATCH_MS, now_ms);
 }
 
-/* Drops the result of earlier calls. */
+/* Drops the results of earlier calls, and ignores a later answer to a running one. */
 static void forget_registration(struct registration_plan *r)
 {
 	r->registered = r->refused = r->calling = false;
@@ -130,12 +130,12 @@ void registration_want(struct registration_plan *r, uint64_t now_ms)
 	r->wanted = true;
 }
 
-static void meet_kubelet(struct registration_plan *r, uint64_t now_ms)
+static void handle_new_kubelet(struct registration_plan *r, uint64_t now_ms)
 {
 	r->earliest_ms = now_ms; /* earlier attempts were for another kubelet */
 	start_over(r, now_ms);
 	r->fresh_ms = now_ms;
-	r->n_nobody = 0;
+	r->n_unanswered = 0;
 	if (r->registry) {
 		wait_for_watch(r, WATCH_MS, now_ms);
 		return;
@@ -150,23 +150,23 @@ void registration_kubelet(struct registration_plan *r, bool there, bool is_new, 
 {
 	r->kubelet = there;
 	if (there && is_new)
-		meet_kubelet(r, now_ms);
+		handle_new_kubelet(r, now_ms);
 	else if (there && !r->registry && !r->registered && !r->calling)
-		hurry(r, now_ms);
+		cut_pause(r, now_ms);
 }
 
 void registration_serving(struct registration_plan *r, bool there, uint64_t now_ms)
 {
 	r->serving = there;
 	if (there && r->registry) {
-		wait_for_watch(r, r->patience_ms, now_ms);
-		back_off(&r->patience_ms, WATCH_MS, WATCH_LONG_MS);
+		wait_for_watch(r, r->watch_wait_ms, now_ms);
+		back_off(&r->watch_wait_ms, WATCH_MS, WATCH_LONG_MS);
 	}
 	if (there)
 		return;
 	if (!r->registry && !r->calling)
 		forget_registration(r);
-	hurry(r, now_ms);
+	cut_pause(r, now_ms);
 }
 
 void registration_inherited(struct registration_plan *r, uint64_t now_ms)
@@ -179,14 +179,14 @@ void registration_inherited(struct registration_plan *r, uint64_t now_ms)
 void registration_not_serving(struct registration_plan *r, const char *why, uint64_t now_ms)
 {
 	r->serving = false;
-	trouble(r, why);
+	registration_failed(r, why);
 	pause_longer(r, now_ms);
 }
 
 void registration_folder(struct registration_plan *r, uint64_t now_ms)
 {
 	if (!r->serving)
-		hurry(r, now_ms);
+		cut_pause(r, now_ms);
 }
 
 static void lost_watch(struct registration_plan *r, uint64_t now_ms)
@@ -197,7 +197,7 @@ static void lost_watch(struct registration_plan *r, uint64_t now_ms)
 		start_over(r, now_ms);
 	r->earliest_ms = now_ms + PAUSE_MIN_MS;
 	if (r->registry)
-		wait_for_watch(r, r->patience_ms, now_ms);
+		wait_for_watch(r, r->watch_wait_ms, now_ms);
 	else
 		pause_longer(r, now_ms);
 }
@@ -215,7 +215,7 @@ void registration_answered(struct registration_plan *r, unsigned attempt,
 		if (r->lost && !r->watchers) /* its watch has ended already */
 			lost_watch(r, now_ms);
 		break;
-	case REGISTRATION_NOBODY:
+	case REGISTRATION_NO_LISTENER:
 		if (now_ms - r->fresh_ms < FRESH_MS)
 			pause_freshly(r, now_ms);
 		else
@@ -223,7 +223,7 @@ void registration_answered(struct registration_plan *r, unsigned attempt,
 		break;
 	case REGISTRATION_REFUSED:
 	case REGISTRATION_NO_REPLY:
-		trouble(r, why);
+		registration_failed(r, why);
 		pause_longer(r, now_ms);
 		break;
 	}
@@ -244,7 +244,7 @@ void registration_notified(struct registration_plan *r, bool registered, const c
 	}
 	r->registered = false;
 	r->refused = true;
-	trouble(r, why);
+	registration_failed(r, why);
 }
 
 void registration_watched(struct registration_plan *r, unsigned watchers, uint64_t now_ms)
@@ -258,8 +258,8 @@ void registration_watched(struct registration_plan *r, unsigned watchers, uint64
 		lost_watch(r, now_ms);
 }
 
-/* The next step, regardless of the time. */
-static enum registration_step due_step(const struct registration_plan *r)
+/* Returns the next step, regardless of the time. */
+static enum registration_step registration_next_step(const struct registration_plan *r)
 {
 	if (!r->wanted)
 		return REGISTRATION_WAIT;
@@ -275,15 +275,16 @@ static enum registration_step due_step(const struct registration_plan *r)
 enum registration_step registration_next(struct registration_plan *r, uint64_t now_ms,
 					 uint64_t *ret_wake_ms)
 {
-	enum registration_step step = due_step(r);
+	enum registration_step step = registration_next_step(r);
 
 	*ret_wake_ms = step == REGISTRATION_WAIT ? UINT64_MAX : r->next_ms;
 	if (step == REGISTRATION_WAIT || now_ms < r->next_ms)
 		return REGISTRATION_WAIT;
 	r->earliest_ms = now_ms + PAUSE_MIN_MS;
 	if (step == REGISTRATION_CALL) {
-		if (r->registered) /* registered, but the time for its watch is over */
-			trouble(r, "it was told of the resource, but does not watch its list");
+		if (r->registered) /* the kubelet has not opened its watch in time */
+			registration_failed(
+				r, "it has registered the resource, but does not watch its list");
 		r->registered = false;
 		r->calling = true;
 		r->lost = false;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* dir_watch.c - inotify on a folder and on every folder on its path.
  *
- * An event in the folder itself is reported as a hint with a name. After an event on the path (the
- * next folder was created, removed or replaced; a watched folder was deleted or moved), or after
- * lost events, the path is walked again and a hint without a name is reported. If watches run out,
- * this is retried every second. */
+ * An event in the folder itself is reported as a hint with a name. If a folder on the path was
+ * created, deleted, moved or replaced, or if events were lost, the path is walked again and a hint
+ * without a name is reported. If watches run out, this is retried every second. */
 #include "dir_watch.h"
 
 #include <limits.h>
@@ -28,7 +27,7 @@
 /* Reads per wake-up of the loop, so that an event storm cannot block it. */
 #define READS_MAX 16
 
-/* A folder on the path: a change of `next` in it changes the target of the path. */
+/* A folder on the path. If its entry `next` changes, the path may lead to another folder. */
 struct step {
 	int wd;
 	char *next; /* owned; NULL: this is the folder itself */
@@ -67,7 +66,7 @@ static bool next_name(struct walk *w, char name[NAME_MAX + 1])
 	return true;
 }
 
-/* dir + "/" + name; false = too long. */
+/* Joins dir, "/" and name; false = too long. */
 static bool join_path(char ret[PATH_MAX], const char *dir, const char *name)
 {
 	const char *slash = dir[0] && dir[strlen(dir) - 1] != '/' ? "/" : "";
@@ -119,8 +118,8 @@ static int add_step(struct dir_watch *w, const char *at, const char *next)
 	return next && !s->next ? -ENOMEM : 0;
 }
 
-/* True if the rest of the path does not exist: the last watch reports when its next name is
- * created. */
+/* True if the rest of the path does not exist. Then the last watch reports the creation of the next
+ * name. */
 static bool dir_watch_is_missing(int code)
 {
 	return code == -ENOENT || code == -ENOTDIR || code == -ELOOP;
@@ -158,7 +157,7 @@ static void drop_steps(struct dir_watch *w)
 
 /* Walks the path again with new watches. Queued events of old watches match no new one, because the
  * kernel reuses numbers only after 2^31 others. */
-static int look_again(struct dir_watch *w)
+static int dir_watch_reopen(struct dir_watch *w)
 {
 	struct walk *walk = calloc(1, sizeof(*walk));
 	int r;
@@ -177,7 +176,7 @@ static int look_again(struct dir_watch *w)
 
 static void path_changed(struct dir_watch *w)
 {
-	if (look_again(w) < 0)
+	if (dir_watch_reopen(w) < 0)
 		timer_in(&w->retry, RETRY_MS);
 	w->fn(NULL, w->arg);
 }
@@ -187,7 +186,7 @@ static void on_retry(void *arg)
 	path_changed(arg);
 }
 
-/* Is the event about the path itself? */
+/* True if the event is about the path itself. */
 static bool is_on_path(const struct step *s, const struct inotify_event *ev, const char *name)
 {
 	if (ev->mask & (IN_IGNORED | IN_UNMOUNT | IN_DELETE_SELF | IN_MOVE_SELF))
@@ -196,7 +195,8 @@ static bool is_on_path(const struct step *s, const struct inotify_event *ev, con
 	       !(ev->mask & (IN_ATTRIB | IN_CLOSE));
 }
 
-/* Returns whether the path has to be walked again. Hints with names are delivered at once. */
+/* Handles one event: delivers a hint with a name at once. Returns whether the path has to be walked
+ * again. */
 static bool apply_event(struct dir_watch *w, const struct inotify_event *ev)
 {
 	const char *name = ev->len ? ev->name : NULL;
@@ -213,7 +213,7 @@ static bool apply_event(struct dir_watch *w, const struct inotify_event *ev)
 	return on_path;
 }
 
-/* Returns whether there may be more. */
+/* Reads events once. Returns whether there may be more. */
 static bool read_events(struct dir_watch *w, bool *on_path)
 {
 	char buf[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
@@ -274,14 +274,14 @@ void dir_watch_close(struct dir_watch *w)
 	uv_close((uv_handle_t *)&w->poll, dir_watch_on_poll_closed);
 }
 
-static const char *limit_of(int code)
+static const char *dir_watch_limit(int code)
 {
 	return code == -EMFILE	 ? " (fs.inotify.max_user_instances)"
 	       : code == -ENOSPC ? " (fs.inotify.max_user_watches)"
 				 : "";
 }
 
-/* Before the handles are in the loop. */
+/* Opens inotify and walks the path. Called before the handles are in the loop. */
 static int start_watch(struct dir_watch *w, const char *dir)
 {
 	if (dir[0] == '\0')
@@ -292,7 +292,7 @@ static int start_watch(struct dir_watch *w, const char *dir)
 	if (!w->dir)
 		return -ENOMEM;
 	w->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-	return w->fd < 0 ? -errno : look_again(w);
+	return w->fd < 0 ? -errno : dir_watch_reopen(w);
 }
 
 int dir_watch_open(struct dir_watch **ret, struct uv_loop_s *loop, const char *dir,
@@ -311,7 +311,8 @@ int dir_watch_open(struct dir_watch **ret, struct uv_loop_s *loop, const char *d
 		r = uv_poll_init(loop, &w->poll, w->fd);
 	if (r < 0) {
 		dir_watch_free(w);
-		return err_set(e, r, "cannot watch \"%s\": %s%s", dir, strerror(-r), limit_of(r));
+		return err_set(e, r, "cannot watch \"%s\": %s%s", dir, strerror(-r),
+			       dir_watch_limit(r));
 	}
 	timer_init(&w->retry, loop, on_retry, w);
 	w->poll.data = w;

@@ -13,14 +13,14 @@
 struct uv_loop_s;
 struct dir_watch;
 
-/* name: an entry that was created, deleted, moved here or away, closed after writing, or whose
- * attributes changed; borrowed. */
+/* Receives a hint. name: an entry that was created, deleted, moved here or away, closed after
+ * writing, or whose attributes changed; borrowed. */
 typedef void dir_watch_fn(const char *name, void *arg);
 
-/* The folder need not exist yet. The folders on its path, including links, are watched, too, so
- * that its creation or a replaced parent is noticed. Fails if the kernel's limits for inotify are
- * reached. Gives no hints for existing entries. */
+/* Watches a folder, which need not exist yet. The folders on its path, including links, are
+ * watched, too, so that its creation or a replaced parent is detected. Fails if the kernel's limits
+ * for inotify are reached. Gives no hints for existing entries. */
 int dir_watch_open(struct dir_watch **ret, struct uv_loop_s *, const char *dir, dir_watch_fn *,
 		   void *arg, struct err *);
-/* NULL is fine. */
+/* May be NULL. */
 void dir_watch_close(struct dir_watch *);

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-/* Inode numbers are reused, so the time of creation is included; it is the mtime, because a
- * socket's inode is never written. All zero: no file. */
+/* Inode numbers are reused, so the time of creation is included: it is the mtime, because the inode
+ * of a socket is not written later. All zero: no file. */
 struct file_id {
 	dev_t dev;
 	ino_t ino;
@@ -29,7 +29,7 @@ static inline struct file_id file_id_of_socket(const char *path)
 	return file_id_of(&st);
 }
 
-/* As file_id_of_socket(), but follows a symbolic link at the path. */
+/* Like file_id_of_socket(), but follows a symbolic link at the path. */
 static inline struct file_id file_id_of_linked_socket(const char *path)
 {
 	struct stat st;

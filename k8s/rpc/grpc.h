@@ -42,7 +42,7 @@ enum grpc_status {
 };
 
 const char *grpc_status_name(enum grpc_status);
-/* Nearest errno (negative), 0 for GRPC_OK; and back. */
+/* Convert a status to the nearest negative errno, 0 for GRPC_OK, and an errno to a status. */
 int grpc_status_errno(enum grpc_status);
 enum grpc_status grpc_status_of_errno(int code);
 
@@ -63,13 +63,14 @@ struct grpc_limits {
 
 /* A server's hooks. */
 struct grpc_service {
-	/* The request of a call is complete. Answer it with any number of grpc_send() and one
-	 * grpc_finish(), now or later. path and bytes are borrowed until it returns. */
+	/* Called when the request of a call is complete. Answer it with any number of grpc_send()
+	 * and one grpc_finish(), within the hook or later. path and bytes are borrowed until it
+	 * returns. */
 	void (*request)(struct grpc_call *, const char *path, const uint8_t *message, size_t len,
 			void *arg);
-	/* The call ended before grpc_finish(): cancelled by the client, its grpc-timeout expired
-	 * (we send that answer), or the connection ended. It must not be used after this
-	 * returns. */
+	/* Called when a call ends before grpc_finish(): the client cancelled it, its grpc-timeout
+	 * expired (the answer DEADLINE_EXCEEDED is sent for it), or the connection ended. The call
+	 * must not be used after this returns. */
 	void (*cancel)(struct grpc_call *, void *arg);
 	void *arg;
 };
@@ -88,20 +89,23 @@ struct grpc_reply {
 	void (*part)(struct grpc_call *, const uint8_t *bytes, size_t len, size_t left, void *arg);
 };
 
-/* NULL limits: all 0. -ENOMEM. now_ms: any monotonic clock, the same for all calls. */
+/* Create one side of a connection. NULL limits: all 0. -ENOMEM. now_ms: any monotonic clock, the
+ * same for all functions. */
 int grpc_server_new(struct grpc_conn **ret, const struct grpc_limits *, const struct grpc_service *,
 		    uint64_t now_ms);
 int grpc_client_new(struct grpc_conn **ret, const struct grpc_limits *, uint64_t now_ms);
-/* NULL is fine. Ends every call: `end` with UNAVAILABLE, `cancel`. */
+/* Frees the connection; NULL is allowed. Ends every call: calls the hook `end` with UNAVAILABLE, or
+ * `cancel`. */
 void grpc_conn_free(struct grpc_conn *);
 
 /* Processes bytes from the peer. < 0: the connection is lost for the reason in `err` (not HTTP/2,
- * protocol error, out of memory), also in later calls: send what is pending, then close. */
+ * protocol error, out of memory); later calls return the same. Send the pending bytes, then close
+ * it. */
 int grpc_feed(struct grpc_conn *, const uint8_t *bytes, size_t len, uint64_t now_ms, struct err *);
 /* Returns the next bytes for the peer, valid until the next call on this connection; each byte is
- * returned once. 0: none now. A server has none before its client has begun. Take only what can be
- * written: this slows down a fast producer, and limits the cost of a flooding peer. Failures here
- * are reported by grpc_tick(), which grpc_deadline() then requests. */
+ * returned once. 0: none now. A server has none before its client has begun. Take only bytes that
+ * can be written: this slows down a fast producer, and limits the cost of a flooding peer. If this
+ * function fails, grpc_tick() reports the failure, and grpc_deadline() is 0 until then. */
 ssize_t grpc_take(struct grpc_conn *, const uint8_t **ret);
 /* True after a GOAWAY from either side, when the last call has ended and nothing is left to send:
  * close the connection. */
@@ -111,26 +115,27 @@ bool grpc_is_closing(const struct grpc_conn *);
 /* Sends GOAWAY: running calls continue, new ones are rejected. */
 void grpc_shutdown(struct grpc_conn *);
 
-/* When to call grpc_tick() next, 0 = at once, UINT64_MAX = never. Changes with every call on the
- * connection. */
+/* Returns when to call grpc_tick() next, 0 = at once, UINT64_MAX = never. Changes with every call
+ * on the connection. */
 uint64_t grpc_deadline(const struct grpc_conn *);
 /* Ends calls whose deadline has passed, and reports failures of grpc_take(). < 0: as for
  * grpc_feed(), or the peer is dead (no answer to PING). */
 int grpc_tick(struct grpc_conn *, uint64_t now_ms, struct err *);
 
 /* Client: starts a call with its one request message (copied). timeout_ms 0 = none. NULL: out of
- * memory, the connection is closing, or max_calls are open. `end` is not called before it
+ * memory, the connection is closing, or max_calls are open. `end` is not called before this
  * returns. */
 struct grpc_call *grpc_start(struct grpc_conn *, const char *path, const uint8_t *message,
 			     size_t len, uint32_t timeout_ms, const struct grpc_reply *,
 			     uint64_t now_ms);
-/* Client: cancels a call; calls `end` (CANCELLED) before it returns. */
+/* Client: cancels a call, and calls its `end` with CANCELLED before this returns. */
 void grpc_cancel(struct grpc_call *);
 
-/* Server: queues one message (copied). -ENOMEM, or -EMSGSIZE above 4 GiB. 0 and dropped if the call
- * is lost and `cancel` is about to be called. */
+/* Server: queues one message (copied). -ENOMEM, or -EMSGSIZE above 4 GiB. Returns 0 and drops the
+ * message if the call is lost and `cancel` is about to be called. */
 int grpc_send(struct grpc_call *, const uint8_t *message, size_t len);
-/* Server: bytes queued by grpc_send() that are held back by the peer's window. */
+/* Server: returns the number of bytes queued by grpc_send() and not sent yet, because the peer's
+ * window is full. */
 size_t grpc_backlog(const struct grpc_call *);
 /* Server: ends the call, which must not be used after that. text may be NULL. */
 void grpc_finish(struct grpc_call *, enum grpc_status, const char *text);
@@ -139,27 +144,27 @@ void grpc_keep_request(struct grpc_call *);
 
 /* --- moving a server's connection to another process ----------------------------------------- */
 
-/* The state for the successor: the requests of the open calls, as the client would send them to a
- * new server, and how much of the client's windows is used. One call may be partly answered (a
- * stream of messages); the requests of the others are made again. Header fields have no state: both
- * sides disable the dynamic table (RFC 7541 section 4.2). */
+/* The state of a connection for the successor: the requests of the open calls, as the client would
+ * send them to a new server, and how much of the client's windows is used. One call may be partly
+ * answered (a stream of messages); the others are processed by the successor from the start. Header
+ * fields have no state, because both sides disable the dynamic table (RFC 7541 section 4.2). */
 struct grpc_kept {
 	uint8_t *requests; /* frames; heap */
 	size_t len;
 	uint32_t initial_window, max_frame; /* the client's settings */
-	uint32_t connection_credit;	    /* added to its connection's window */
-	uint32_t stream_sent;		    /* then used from both windows by the stream */
+	uint32_t connection_credit; /* bytes that the client has added to the connection's window */
+	uint32_t stream_sent;	    /* bytes of the stream, which use both windows after that */
 	int32_t stream;
 };
 
-/* For a server whose output was taken completely. The connection stays open, but must be abandoned
- * without sending another byte. -ENOENT: no call is partly answered; -EBUSY: more than one is, or
- * something is in progress; -ENOMEM. */
+/* Exports the state of a server's connection whose output was taken completely. The connection
+ * stays open, but must be freed without sending another byte. -ENOENT: no call is partly answered;
+ * -EBUSY: more than one is, or something is in progress; -ENOMEM. */
 int grpc_export(const struct grpc_conn *, uint64_t now_ms, struct grpc_kept *ret);
 /* Resumes that state on a new server's connection: its service gets the open requests again, and
  * the first messages that it sends on the stream follow those that the client has received.
  * -EPROTO: the service does not answer the stream at once; -ENOMEM. Free the connection then. */
 int grpc_resume(struct grpc_conn *, const struct grpc_kept *, uint64_t now_ms);
-/* Any pointer of the owner's. */
+/* Stores any pointer of the call's owner. */
 void grpc_call_set_data(struct grpc_call *, void *);
 void *grpc_call_data(const struct grpc_call *);

@@ -3,8 +3,8 @@
  * is freed. Pure.
  *
  * A call ends in two ways, in any order: HTTP/2 closes its stream (is_closed), and its owner is
- * notified or ends it itself (is_told). Owners are notified only where grpc.h allows hooks, so ends
- * at other times wait for grpc_reap(). */
+ * notified or ends it itself (is_notified). Owners are notified only where grpc.h allows hooks; if
+ * a call ends elsewhere, grpc_reap() notifies its owner later. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ struct grpc_call *grpc_call_new(struct grpc_conn *c)
 	call->link = c->calls_end;
 	*c->calls_end = call;
 	c->calls_end = &call->next;
-	if (c->n_calls++ == 0) /* the time before the call does not count as silence */
+	if (c->n_calls++ == 0) /* the time without calls does not count as silence of the peer */
 		c->alive_ms = c->now_ms;
 	return call;
 }
@@ -43,7 +43,7 @@ void grpc_call_free(struct grpc_call *call)
 	free(call);
 }
 
-static void tell_server(struct grpc_call *call)
+static void notify_server(struct grpc_call *call)
 {
 	const struct grpc_service *s = &call->conn->service;
 
@@ -51,22 +51,22 @@ static void tell_server(struct grpc_call *call)
 		s->cancel(call, s->arg);
 }
 
-static void tell_client(struct grpc_call *call)
+static void notify_client(struct grpc_call *call)
 {
 	if (call->reply.end)
 		call->reply.end(call, call->status, call->text ? call->text : "", call->reply.arg);
 }
 
-void grpc_call_tell(struct grpc_call *call)
+void grpc_call_notify(struct grpc_call *call)
 {
-	if (call->is_told)
+	if (call->is_notified)
 		return;
 	call->is_over = true;
-	call->is_told = true;
+	call->is_notified = true;
 	if (call->conn->is_server)
-		tell_server(call);
+		notify_server(call);
 	else
-		tell_client(call);
+		notify_client(call);
 }
 
 void grpc_call_end(struct grpc_call *call, enum grpc_status status, const char *text)
@@ -74,7 +74,7 @@ void grpc_call_end(struct grpc_call *call, enum grpc_status status, const char *
 	if (call->is_over)
 		return;
 	call->is_over = true;
-	call->conn->is_dirty = true;
+	call->conn->needs_reap = true;
 	call->status = status;
 	free(call->text);
 	call->text = text ? strdup(text) : NULL;
@@ -96,7 +96,7 @@ static void end_closed(struct grpc_call *call, uint32_t error_code)
 	struct grpc_conn *c = call->conn;
 	char text[320];
 
-	if (c->is_left && c->err.code == 0 && error_code == NGHTTP2_REFUSED_STREAM)
+	if (c->got_goaway && c->err.code == 0 && error_code == NGHTTP2_REFUSED_STREAM)
 		snprintf(text, sizeof(text), "the peer ended the connection before the call");
 	else
 		snprintf(text, sizeof(text), "the peer reset the call: %s",
@@ -113,25 +113,25 @@ void grpc_call_close(struct grpc_call *call, uint32_t error_code)
 	if (!c->is_server)
 		end_closed(call, error_code);
 	else if (!call->is_requested || call->is_finished)
-		call->is_told = true;
-	if (call->is_told)
+		call->is_notified = true;
+	if (call->is_notified)
 		grpc_call_free(call);
 	else
-		c->is_dirty = call->is_over = true;
+		c->needs_reap = call->is_over = true;
 }
 
 void grpc_reap(struct grpc_conn *c)
 {
 	struct grpc_call *call, *next;
 
-	if (!c->is_dirty)
+	if (!c->needs_reap)
 		return;
-	c->is_dirty = false;
+	c->needs_reap = false;
 	for (call = c->calls; call; call = next) {
 		if (call->is_over)
-			grpc_call_tell(call);
+			grpc_call_notify(call);
 		next = call->next; /* hooks start calls but free none */
-		if (call->is_told && call->is_closed)
+		if (call->is_notified && call->is_closed)
 			grpc_call_free(call);
 	}
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* grpc_client.c - a client's calls: started, answered, cancelled. Pure. */
-#include <stdlib.h>
+/* grpc_client.c - starts and cancels a client's calls, and handles their answers. Pure. */
 #include <string.h>
 
 #include "grpc_internal.h"
@@ -8,7 +7,7 @@
 
 #define N_FIELDS 8
 
-/* timeout: NULL = none */
+/* Makes the header fields of a request; timeout: NULL = none. */
 static size_t request_fields(nghttp2_nv nv[N_FIELDS], const char *path, const char *timeout)
 {
 	size_t n = 0;
@@ -25,7 +24,7 @@ static size_t request_fields(nghttp2_nv nv[N_FIELDS], const char *path, const ch
 	return n;
 }
 
-/* nghttp2_data_source_read_callback: the request, then its end. */
+/* nghttp2_data_source_read_callback: returns the request, then its end. */
 static ssize_t grpc_on_read(nghttp2_session *session, int32_t stream, uint8_t *buf, size_t length,
 			    uint32_t *data_flags, nghttp2_data_source *source, void *arg)
 {
@@ -50,7 +49,7 @@ static int submit_request(struct grpc_call *call, const char *path, uint32_t tim
 	n = request_fields(nv, path, timeout_ms ? timeout : NULL);
 	call->stream = nghttp2_submit_request(c->session, NULL, nv, n, &source, call);
 	if (call->stream == NGHTTP2_ERR_STREAM_ID_NOT_AVAILABLE)
-		c->is_left = true; /* after 2^30 calls: a new connection is needed */
+		c->got_goaway = true; /* no ids left after 2^30 calls */
 	return call->stream < 0 ? call->stream : 0;
 }
 
@@ -79,11 +78,11 @@ struct grpc_call *grpc_start(struct grpc_conn *c, const char *path, const uint8_
 
 void grpc_cancel(struct grpc_call *call)
 {
-	if (call->is_told)
+	if (call->is_notified)
 		return;
 	call->is_over = false; /* an end that is still to be reported is replaced */
 	grpc_call_end(call, GRPC_CANCELLED, "cancelled");
-	grpc_call_tell(call);
+	grpc_call_notify(call);
 	grpc_call_reset(call, NGHTTP2_CANCEL);
 }
 
@@ -94,21 +93,21 @@ void grpc_client_expire(struct grpc_call *call)
 	grpc_call_reset(call, NGHTTP2_CANCEL);
 }
 
-/* The answer is unusable, regardless of what follows. */
-static void grpc_give_up(struct grpc_call *call, enum grpc_status status, const char *text)
+/* Ends a call whose answer is unusable, regardless of what follows. */
+static void grpc_abort(struct grpc_call *call, enum grpc_status status, const char *text)
 {
 	grpc_assembler_reset(&call->in, &call->conn->held);
 	grpc_call_end(call, status, text);
 	grpc_call_reset(call, NGHTTP2_CANCEL);
 }
 
-static void refuse_head(struct grpc_call *call)
+static void reject_head(struct grpc_call *call)
 {
 	const struct grpc_head *h = &call->head;
 	char text[80];
 
-	if (h->grpc_status > 0) { /* an OK together with an HTTP error does not count */
-		grpc_give_up(call, (enum grpc_status)h->grpc_status, h->message);
+	if (h->grpc_status > 0) { /* grpc-status OK with an HTTP error is ignored */
+		grpc_abort(call, (enum grpc_status)h->grpc_status, h->message);
 		return;
 	}
 	if (h->http_status == 200)
@@ -116,7 +115,7 @@ static void refuse_head(struct grpc_call *call)
 	else
 		snprintf(text, sizeof(text), "HTTP status %u instead of a gRPC answer",
 			 h->http_status);
-	grpc_give_up(call, grpc_status_of_http(h->http_status), text);
+	grpc_abort(call, grpc_status_of_http(h->http_status), text);
 }
 
 void grpc_client_headers(struct grpc_call *call)
@@ -126,13 +125,13 @@ void grpc_client_headers(struct grpc_call *call)
 	if (call->is_over || h->http_status / 100 == 1)
 		return;
 	if (h->is_too_large)
-		grpc_give_up(call, GRPC_RESOURCE_EXHAUSTED, "more than 16 KiB of headers");
+		grpc_abort(call, GRPC_RESOURCE_EXHAUSTED, "more than 16 KiB of headers");
 	else if (!call->is_answered && (h->http_status != 200 || !h->is_grpc))
-		refuse_head(call);
+		reject_head(call);
 	call->is_answered = true;
 }
 
-static void grpc_refuse_message(struct grpc_call *call, int code)
+static void grpc_reject_message(struct grpc_call *call, int code)
 {
 	char text[128];
 
@@ -141,17 +140,17 @@ static void grpc_refuse_message(struct grpc_call *call, int code)
 		snprintf(text, sizeof(text),
 			 "a message of the answer is larger than %zu bytes: it has %zu",
 			 call->conn->limits.max_message, call->in.len);
-		grpc_give_up(call, GRPC_RESOURCE_EXHAUSTED, text);
+		grpc_abort(call, GRPC_RESOURCE_EXHAUSTED, text);
 		break;
 	case -EOPNOTSUPP:
-		grpc_give_up(call, GRPC_UNIMPLEMENTED,
-			     "the answer is compressed, which is not supported");
+		grpc_abort(call, GRPC_UNIMPLEMENTED,
+			   "the answer is compressed, which is not supported");
 		break;
 	case -EBADMSG:
-		grpc_give_up(call, GRPC_INTERNAL, "the answer is not made of gRPC messages");
+		grpc_abort(call, GRPC_INTERNAL, "the answer is not made of gRPC messages");
 		break;
 	default:
-		grpc_give_up(call, GRPC_RESOURCE_EXHAUSTED, "out of memory for the answer");
+		grpc_abort(call, GRPC_RESOURCE_EXHAUSTED, "out of memory for the answer");
 	}
 }
 
@@ -191,13 +190,13 @@ void grpc_client_data(struct grpc_call *call, const uint8_t *bytes, size_t len)
 							 c->limits.max_message, &c->held);
 
 		if (r < 0)
-			grpc_refuse_message(call, r);
+			grpc_reject_message(call, r);
 		else if (r > 0)
 			hand_message(call);
 	}
 }
 
-/* The server may answer before it has read the whole request. */
+/* Stops sending the request: the server may answer before it has read all of it. */
 static void stop_sending(struct grpc_call *call)
 {
 	if (nghttp2_session_get_stream_local_close(call->conn->session, call->stream) == 0)

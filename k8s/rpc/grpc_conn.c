@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* grpc_conn.c - one connection: bytes in, bytes out, time, its end. Pure. */
+/* grpc_conn.c - one connection: received bytes, bytes to send, timeouts, and its end. Pure. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,7 +55,7 @@ static const char *last_words(const struct grpc_conn *c)
 {
 	if (c->err.code)
 		return c->err.msg;
-	return c->goodbye[0] ? c->goodbye : "the connection ended";
+	return c->goaway_text[0] ? c->goaway_text : "the connection ended";
 }
 
 void grpc_conn_free(struct grpc_conn *c)
@@ -66,7 +66,7 @@ void grpc_conn_free(struct grpc_conn *c)
 	for (struct grpc_call *call = c->calls; call; call = call->next) {
 		if (!c->is_server)
 			grpc_call_end(call, GRPC_UNAVAILABLE, last_words(c));
-		grpc_call_tell(call);
+		grpc_call_notify(call);
 	}
 	nghttp2_session_del(c->session);
 	while (c->calls)
@@ -109,7 +109,7 @@ static void drop_taken(struct grpc_conn *c)
 	c->stage.room = 0;
 }
 
-/* Lets nghttp2 write, within limits. */
+/* Gets bytes to send from nghttp2, within limits. */
 static void stage(struct grpc_conn *c)
 {
 	const uint8_t *bytes;
@@ -147,8 +147,8 @@ static const char http1_answer[] = "HTTP/1.1 505 HTTP Version Not Supported\r\n"
 				   "Content-Length: 36\r\n\r\n"
 				   "This socket speaks gRPC over HTTP/2\n";
 
-/* Do the peer's first bytes look like HTTP/1, i.e. "GET …" to a server or "HTTP/1.1 …" to a client?
- * 1 = yes, 0 = no, -1 = more bytes are needed. */
+/* Returns 1 if the peer's first bytes look like HTTP/1, i.e. "GET …" to a server or "HTTP/1.1 …" to
+ * a client; 0 = no, -1 = more bytes are needed. */
 static int is_http1(const struct grpc_conn *c)
 {
 	size_t n = 0;
@@ -204,11 +204,11 @@ static void check_flood(struct grpc_conn *c)
 	    nghttp2_session_get_outbound_queue_size(c->session) <= GRPC_FRAMES_MAX + 2 * c->n_calls)
 		return;
 	c->is_broken = true;
-	grpc_conn_fail(c, -EPROTO, "the peer asks for more than it reads");
+	grpc_conn_fail(c, -EPROTO, "the peer sends requests without reading the answers");
 }
 
-/* Called at the end of feed and tick: nghttp2 detects some failures only when it writes, and here
- * the owner can still be notified. */
+/* Called at the end of grpc_feed() and grpc_tick(): gets the bytes to send, because nghttp2 detects
+ * some failures only when it writes, and here the owner can still be notified. */
 static int grpc_settle(struct grpc_conn *c, struct err *err)
 {
 	stage(c);
@@ -255,8 +255,8 @@ uint64_t grpc_deadline(const struct grpc_conn *c)
 	uint64_t next = ping_deadline(c);
 
 	if (c->err.code)
-		return c->is_err_told ? GRPC_NEVER : 0;
-	if (c->is_dirty)
+		return c->is_err_reported ? GRPC_NEVER : 0;
+	if (c->needs_reap)
 		return 0;
 	for (const struct grpc_call *call = c->calls; call; call = call->next)
 		if (call->deadline_ms < next)
@@ -307,9 +307,9 @@ void grpc_shutdown(struct grpc_conn *c)
 {
 	int32_t last;
 
-	if (c->is_shut || c->is_broken)
+	if (c->sent_goaway || c->is_broken)
 		return;
-	c->is_shut = c->is_heard = true;
+	c->sent_goaway = c->is_heard = true;
 	last = nghttp2_session_get_last_proc_stream_id(c->session);
 	grpc_conn_check(c, nghttp2_submit_goaway(c->session, NGHTTP2_FLAG_NONE, last,
 						 NGHTTP2_NO_ERROR, NULL, 0));

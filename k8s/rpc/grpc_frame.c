@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* grpc_frame.c - length-prefixed messages: collected from DATA, queued for DATA. Pure. */
+/* grpc_frame.c - assembles length-prefixed messages from received DATA frames, and queues messages
+ * for DATA frames to send. Pure. */
 #include <endian.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,7 +170,7 @@ size_t grpc_queue_give(struct grpc_queue *q, uint8_t *buf, size_t size)
 	return total;
 }
 
-bool grpc_queue_is_torn(const struct grpc_queue *q)
+bool grpc_queue_is_partly_taken(const struct grpc_queue *q)
 {
 	return q->first && q->first->given > 0;
 }

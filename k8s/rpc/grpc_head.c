@@ -46,8 +46,8 @@ static bool is_value(const struct field *f, const char *value)
 	return f->len == strlen(value) && memcmp(f->value, value, f->len) == 0;
 }
 
-/* "application/grpc", "application/grpc+proto", "application/grpc;…"; not "application/grpc-web".
- */
+/* True for "application/grpc", "application/grpc+proto", "application/grpc;…"; not for
+ * "application/grpc-web". */
 static bool is_grpc_type(const struct field *f)
 {
 	static const char type[] = "application/grpc";
@@ -105,7 +105,7 @@ static void take_pseudo(struct grpc_head *h, const struct field *f)
 		head_keep_text(h, &h->path, grpc_copy_text(f));
 }
 
-/* RFC 9113 sections 8.2.1 and 8.2.2. */
+/* True if HTTP/2 allows the field: RFC 9113 sections 8.2.1 and 8.2.2. */
 static bool is_legal_field(const struct field *f)
 {
 	for (size_t i = 0; i < f->name_len; i++)
@@ -137,7 +137,7 @@ void grpc_head_take_request(struct grpc_head *h, const char *name, size_t name_l
 		h->has_bad_timeout = !grpc_parse_timeout(value, len, &h->timeout_ms);
 }
 
-/* "/package.Service/Method" of printable characters. */
+/* True for "/package.Service/Method" of printable characters. */
 static bool is_method_path(const char *path)
 {
 	const char *method;
@@ -149,7 +149,8 @@ static bool is_method_path(const char *path)
 	return method && method > path + 1 && method[1] != '\0';
 }
 
-unsigned grpc_head_refusal(const struct grpc_head *h, enum grpc_status *ret, const char **ret_text)
+unsigned grpc_head_rejection(const struct grpc_head *h, enum grpc_status *ret,
+			     const char **ret_text)
 {
 	const struct {
 		bool applies;

@@ -2,16 +2,16 @@
 /* grpc_resume.c - moves a server's connection to another process. Pure.
  *
  * HTTP/2's state cannot be copied out of nghttp2, but it can be rebuilt: a new session is fed the
- * bytes that a client would send for the open calls, and what it wants to send on a partly answered
- * stream (response headers, and as many bytes as are used of the client's windows) is accounted for
- * and discarded. */
+ * bytes that a client would send for the open calls. The bytes that the session then sends on a
+ * partly answered stream, up to the number that the client has received already, are accounted for
+ * in the windows and discarded. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "grpc_internal.h"
 
 #define FRAME_MAX    16384 /* the size that every peer accepts, RFC 9113 section 4.2 */
-#define FIRST_WINDOW 65535 /* of a connection, section 6.9.2 */
+#define FIRST_WINDOW 65535 /* initial window of a connection, section 6.9.2 */
 #define FIELD_MAX    126   /* a string whose length fits into one byte, RFC 7541 section 5.1 */
 /* "Literal Header Field without Indexing -- New Name", section 6.2.2 */
 #define LITERAL	     0x00
@@ -147,7 +147,8 @@ static void add_message(struct bytes *b, const struct grpc_call *call)
 	} while (left > 0);
 }
 
-/* 1: partly answered, 0: not answered; -EBUSY. */
+/* Returns 1 if the call is partly answered, 0 if it is not answered; -EBUSY: it cannot be exported.
+ */
 static int progress(const struct grpc_call *call)
 {
 	if (!call->is_requested || !call->is_kept || call->is_finished || call->is_closed ||
@@ -174,7 +175,7 @@ static int find_stream(const struct grpc_conn *c, const struct grpc_call **ret)
  * fields. */
 static bool is_at_rest(const struct grpc_conn *c)
 {
-	return c->is_server && c->is_heard && !c->is_shut && !c->is_left && !c->is_broken &&
+	return c->is_server && c->is_heard && !c->sent_goaway && !c->got_goaway && !c->is_broken &&
 	       c->err.code == 0 && (c->stage.len == 0 || c->stage.is_taken) &&
 	       !nghttp2_session_want_write(c->session) &&
 	       nghttp2_session_get_local_settings(c->session, NGHTTP2_SETTINGS_HEADER_TABLE_SIZE) ==
@@ -241,7 +242,7 @@ static int feed(struct grpc_conn *c, const uint8_t *bytes, size_t len, uint64_t 
 static int grpc_greet(struct grpc_conn *c, const struct grpc_kept *k, uint64_t now_ms)
 {
 	struct bytes b = {0};
-	const uint8_t *said;
+	const uint8_t *bytes;
 	int r;
 
 	grpc_add(&b, NGHTTP2_CLIENT_MAGIC, NGHTTP2_CLIENT_MAGIC_LEN);
@@ -254,7 +255,7 @@ static int grpc_greet(struct grpc_conn *c, const struct grpc_kept *k, uint64_t n
 	add_credit(&b, 0, k->connection_credit);
 	r = b.error ? b.error : feed(c, b.at, b.len, now_ms);
 	free(b.at);
-	while (r == 0 && grpc_take(c, &said) > 0)
+	while (r == 0 && grpc_take(c, &bytes) > 0)
 		continue;
 	return r;
 }

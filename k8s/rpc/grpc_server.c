@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* grpc_server.c - a server's calls: rejected, requested, answered. Pure. */
-#include <stdlib.h>
+/* grpc_server.c - rejects the calls of a server, passes them to its owner, and answers them. Pure.
+ */
 #include <string.h>
 
 #include "grpc_internal.h"
@@ -8,7 +8,8 @@
 #define MAX_FIELDS  8
 #define NUMBER_SIZE 12 /* of any int, as text */
 
-/* The fields of a response's first header list, with the status if nothing else follows. */
+/* Makes the fields of a response's first header list; with_status: including the gRPC status,
+ * because nothing else follows. */
 static size_t response_fields(const struct grpc_call *call, unsigned http_status, bool with_status,
 			      nghttp2_nv nv[MAX_FIELDS], char http[NUMBER_SIZE],
 			      char grpc[NUMBER_SIZE])
@@ -57,7 +58,7 @@ static int submit_trailers(struct grpc_call *call)
 	return nghttp2_submit_trailer(call->conn->session, call->stream, nv, n);
 }
 
-/* nghttp2_data_source_read_callback: queued messages, then the status. */
+/* nghttp2_data_source_read_callback: returns queued messages, then the status. */
 static ssize_t grpc_server_on_read(nghttp2_session *session, int32_t stream, uint8_t *buf,
 				   size_t length, uint32_t *data_flags, nghttp2_data_source *source,
 				   void *arg)
@@ -104,12 +105,12 @@ static void set_status(struct grpc_call *call, enum grpc_status status, const ch
 /* --- requests ------------------------------------------------------------------------------- */
 
 /* Ends a call with an error before the owner's request hook is called. */
-static void grpc_call_refuse(struct grpc_call *call, unsigned http_status, enum grpc_status status,
+static void grpc_call_reject(struct grpc_call *call, unsigned http_status, enum grpc_status status,
 			     const char *text)
 {
 	grpc_assembler_reset(&call->in, &call->conn->held);
 	set_status(call, status, text);
-	call->is_told = true;
+	call->is_notified = true;
 	submit_status_alone(call, http_status);
 }
 
@@ -128,21 +129,21 @@ int grpc_server_headers(struct grpc_call *call, bool is_trailer)
 	if (call->is_finished)
 		return 0;
 	if (call->head.is_malformed || (is_trailer && !call->is_remote_done)) {
-		call->is_finished = call->is_told = true;
+		call->is_finished = call->is_notified = true;
 		grpc_call_reset(call, NGHTTP2_PROTOCOL_ERROR);
 		return 0;
 	}
 	if (is_trailer && !call->head.is_too_large)
 		return 0;
-	http = grpc_head_refusal(&call->head, &status, &text);
+	http = grpc_head_rejection(&call->head, &status, &text);
 	if (http)
-		grpc_call_refuse(call, http, status, text);
+		grpc_call_reject(call, http, status, text);
 	else
 		start_deadline(call);
 	return 0;
 }
 
-static void grpc_server_refuse_message(struct grpc_call *call, int code)
+static void grpc_server_reject_message(struct grpc_call *call, int code)
 {
 	char text[128];
 
@@ -150,17 +151,17 @@ static void grpc_server_refuse_message(struct grpc_call *call, int code)
 	case -EMSGSIZE:
 		snprintf(text, sizeof(text), "the request is larger than %zu bytes",
 			 call->conn->limits.max_message);
-		grpc_call_refuse(call, 200, GRPC_RESOURCE_EXHAUSTED, text);
+		grpc_call_reject(call, 200, GRPC_RESOURCE_EXHAUSTED, text);
 		break;
 	case -EOPNOTSUPP:
-		grpc_call_refuse(call, 200, GRPC_UNIMPLEMENTED,
+		grpc_call_reject(call, 200, GRPC_UNIMPLEMENTED,
 				 "the request is compressed, which is not supported");
 		break;
 	case -EBADMSG:
-		grpc_call_refuse(call, 200, GRPC_INTERNAL, "the request is not a gRPC message");
+		grpc_call_reject(call, 200, GRPC_INTERNAL, "the request is not a gRPC message");
 		break;
 	default:
-		grpc_call_refuse(call, 200, GRPC_RESOURCE_EXHAUSTED,
+		grpc_call_reject(call, 200, GRPC_RESOURCE_EXHAUSTED,
 				 "out of memory for the request");
 	}
 }
@@ -173,13 +174,13 @@ int grpc_server_data(struct grpc_call *call, const uint8_t *bytes, size_t len)
 	if (call->is_finished || len == 0)
 		return 0;
 	if (call->has_message) {
-		grpc_call_refuse(call, 200, GRPC_UNIMPLEMENTED,
+		grpc_call_reject(call, 200, GRPC_UNIMPLEMENTED,
 				 "more than one message in the request");
 		return 0;
 	}
 	r = grpc_assemble(&call->in, &bytes, &len, c->limits.max_message, &c->held);
 	if (r < 0)
-		grpc_server_refuse_message(call, r);
+		grpc_server_reject_message(call, r);
 	call->has_message = r > 0;
 	return r > 0 && len > 0 ? grpc_server_data(call, bytes, len) : 0;
 }
@@ -192,10 +193,10 @@ void grpc_server_request_end(struct grpc_call *call)
 		return;
 	if (!call->has_message) {
 		if (grpc_assembler_is_empty(&call->in))
-			grpc_call_refuse(call, 200, GRPC_UNIMPLEMENTED,
+			grpc_call_reject(call, 200, GRPC_UNIMPLEMENTED,
 					 "no message in the request");
 		else
-			grpc_call_refuse(call, 200, GRPC_INTERNAL,
+			grpc_call_reject(call, 200, GRPC_INTERNAL,
 					 "the request ends within its message");
 		return;
 	}
@@ -253,16 +254,16 @@ size_t grpc_backlog(const struct grpc_call *call)
 void grpc_finish(struct grpc_call *call, enum grpc_status status, const char *text)
 {
 	set_status(call, status, text);
-	call->is_told = true;
+	call->is_notified = true;
 	if (is_dead(call)) {
-		call->conn->is_dirty = true;
+		call->conn->needs_reap = true;
 		return;
 	}
 	if (!call->is_answered)
 		submit_status_alone(call, 200);
 	else if (call->out.size > 0)
 		resume(call);
-	else /* at once: nghttp2 does not request DATA while the window is closed */
+	else /* submit the status now: nghttp2 does not request DATA while the window is closed */
 		grpc_conn_check(call->conn, submit_trailers(call));
 }
 
@@ -271,12 +272,12 @@ void grpc_server_expire(struct grpc_call *call)
 	bool was_finished = call->is_finished;
 
 	call->deadline_ms = GRPC_NEVER;
-	grpc_call_tell(call);
-	if (is_dead(call) || was_finished != call->is_finished) /* the hook has ended it */
+	grpc_call_notify(call);
+	if (is_dead(call) || was_finished != call->is_finished) /* the hook has ended the call */
 		return;
-	/* A partly sent message cannot be withdrawn, and an answer that is held back by the window
-	 * is too late. */
-	if (call->is_finished || grpc_queue_is_torn(&call->out)) {
+	/* Reset the stream if a message was sent partly, because it cannot be withdrawn; or if the
+	 * answer was finished but waits for the window: it is too late. */
+	if (call->is_finished || grpc_queue_is_partly_taken(&call->out)) {
 		call->is_finished = true;
 		grpc_call_reset(call, NGHTTP2_CANCEL);
 		return;

@@ -29,7 +29,7 @@ static int on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame
 		grpc_head_next(&call->head);
 	if (!c->is_server || frame->headers.cat != NGHTTP2_HCAT_REQUEST)
 		return 0;
-	if (c->is_shut)
+	if (c->sent_goaway)
 		return nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, frame->hd.stream_id,
 						 NGHTTP2_REFUSED_STREAM);
 	call = grpc_call_new(c);
@@ -94,17 +94,17 @@ static void on_goaway(struct grpc_conn *c, const nghttp2_goaway *g)
 	size_t len = g->opaque_data_len < 100 ? g->opaque_data_len : 100;
 	int n;
 
-	c->is_left = true;
+	c->got_goaway = true;
 	if (g->error_code == NGHTTP2_NO_ERROR)
 		return;
-	n = snprintf(c->goodbye, sizeof(c->goodbye), "the peer ended the connection: %s ",
+	n = snprintf(c->goaway_text, sizeof(c->goaway_text), "the peer ended the connection: %s ",
 		     nghttp2_http2_strerror(g->error_code));
-	for (size_t i = 0; i < len && n < (int)sizeof(c->goodbye) - 1; i++) {
+	for (size_t i = 0; i < len && n < (int)sizeof(c->goaway_text) - 1; i++) {
 		uint8_t byte = g->opaque_data[i];
 
-		c->goodbye[n++] = byte >= ' ' && byte <= '~' ? (char)byte : '?';
+		c->goaway_text[n++] = byte >= ' ' && byte <= '~' ? (char)byte : '?';
 	}
-	c->goodbye[n] = '\0';
+	c->goaway_text[n] = '\0';
 }
 
 static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *arg)
@@ -138,8 +138,8 @@ static int on_close(nghttp2_session *session, int32_t stream, uint32_t error_cod
 	return 0;
 }
 
-/* The request could not be sent: ends its call here, because nghttp2 may have no stream to
- * close. */
+/* nghttp2_on_frame_not_send_callback: ends the call of a request that could not be sent, because
+ * nghttp2 may have no stream to close. */
 static int on_not_sent(nghttp2_session *session, const nghttp2_frame *frame, int code, void *arg)
 {
 	struct grpc_conn *c = arg;
@@ -158,8 +158,9 @@ static int on_not_sent(nghttp2_session *session, const nghttp2_frame *frame, int
 	return 0;
 }
 
-/* The answer was complete before the request, so reset the stream: the rest of the request is not
- * needed (RFC 9113 section 8.1). If reset earlier, nghttp2 would not send the answer. */
+/* Called when an answer was sent. If the request is not complete yet, resets the stream, because
+ * the rest of the request is not needed (RFC 9113 section 8.1). If it were reset earlier, nghttp2
+ * would not send the answer. */
 static void on_answer_sent(nghttp2_session *session, int32_t stream)
 {
 	struct grpc_call *call = call_of(session, stream);
@@ -168,7 +169,8 @@ static void on_answer_sent(nghttp2_session *session, int32_t stream)
 		grpc_call_reset(call, NGHTTP2_NO_ERROR);
 }
 
-/* nghttp2 reports why it ends a connection only in the GOAWAY that it sends. */
+/* Keeps the reason for which nghttp2 ends a connection: it is only in the GOAWAY that nghttp2
+ * sends. */
 static void on_goaway_sent(struct grpc_conn *c, const nghttp2_goaway *g)
 {
 	char text[200];

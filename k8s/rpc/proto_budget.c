@@ -9,7 +9,8 @@
 #define BUDGET_BASE   4096
 #define BUDGET_FACTOR 32
 
-/* glibc's malloc(): one word of overhead, multiples of 16, at least 32. */
+/* Returns the bytes that glibc's malloc() needs for a block: one word of overhead, multiples of 16,
+ * at least 32. */
 static size_t cost(size_t size)
 {
 	size_t chunk = (size + 8 + 15) & ~(size_t)15;

@@ -2,7 +2,7 @@
 /* proto_budget.h - an allocator for protobuf-c that limits the memory for a malicious message.
  *
  * protobuf-c allocates structs, copies and tables for its input: an empty sub-message of two bytes
- * takes more than a hundred. Pure. */
+ * needs more than a hundred bytes. Pure. */
 #pragma once
 
 #include <protobuf-c/protobuf-c.h>
@@ -14,8 +14,8 @@ struct proto_budget {
 	bool no_memory; /* malloc() failed, not the budget */
 };
 
-/* Budget for a message of len bytes: 32 times that and 4 KiB for a whole decode, including
- * malloc()'s overhead per block. Device IDs of a few characters take up to 25 times their
+/* Sets the budget for a message of len bytes: 32 times that and 4 KiB for a whole decode, including
+ * malloc()'s overhead per block. Decoded device IDs of a few characters need up to 25 times their
  * length. */
 void proto_budget_init(struct proto_budget *, size_t len);
 

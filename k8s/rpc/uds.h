@@ -17,7 +17,7 @@ struct uds_server_opts {
 	struct grpc_limits limits;
 	/* If exceeded, the oldest connection without a request is closed, or else the new one. */
 	unsigned max_connections;
-	uint32_t mode; /* of the socket file: 0600 */
+	uint32_t mode; /* mode of the socket file: 0600 */
 };
 
 /* Listens at `path`, replacing an existing socket (-EEXIST for any other file): created under
@@ -25,15 +25,16 @@ struct uds_server_opts {
  * sun_path. */
 int uds_server_open(struct uds_server **ret, struct uv_loop_s *, const char *path,
 		    const struct uds_server_opts *, const struct grpc_service *, struct err *);
-/* Is the file at the path still the one that we listen on (device and inode)? */
+/* True if the file at the path is still the one that we listen on (device and inode). */
 bool uds_server_owns_path(const struct uds_server *);
 /* Call after grpc_send() or grpc_finish() outside of a hook: sends the queued bytes from the
  * loop. */
 void uds_server_flush(struct uds_server *);
-/* NULL: no-op. Calls end by `cancel` before it returns; queued bytes are sent if the socket accepts
- * them at once. Removes the file if it is still ours. Freed when the loop has no handles left. If
- * called from one of the service's own hooks, `cancel` for the calls of that connection is called
- * after the hook has returned, so the service must live that long. */
+/* Closes the server; NULL: no-op. Calls `cancel` for the open calls before it returns; queued bytes
+ * are sent if the socket accepts them at once. Removes the file if it is still ours. The memory is
+ * freed when the loop has no handles left. If a hook of the service closes the server, `cancel` for
+ * the calls of that connection is called after the hook has returned, so the service must live that
+ * long. */
 void uds_server_close(struct uds_server *);
 /* Size of sun_path in struct sockaddr_un. */
 #define UDS_PATH_SIZE 108
@@ -42,7 +43,7 @@ void uds_server_close(struct uds_server *);
  * that are neither read nor written meanwhile. Clients that connect or send a request wait. */
 struct uds_sockets {
 	int fd;
-	uint64_t dev, ino; /* of the file */
+	uint64_t dev, ino; /* identity of the socket file */
 	struct uds_kept {
 		int fd;
 		struct grpc_kept grpc;
@@ -53,9 +54,9 @@ struct uds_sockets {
  * without a stream, and those that cannot be exported (grpc_export()), are closed. Not from a hook.
  * -ENOMEM, or out of descriptors: closed. */
 int uds_server_hand_over(struct uds_server *, struct uds_sockets *ret);
-/* Resumes an exported server, like uds_server_open(), with the same service. Its hooks are called
- * with the open requests before it returns. *take is used up, also on failure. -ENOENT: the file at
- * the path was replaced. */
+/* Like uds_server_open(), but resumes an exported server. The service must be the same. Its hooks
+ * are called with the open requests before it returns. Takes ownership of the content of *take,
+ * also on failure. -ENOENT: the file at the path was replaced. */
 int uds_server_adopt(struct uds_server **ret, struct uv_loop_s *, const char *path,
 		     const struct uds_server_opts *, const struct grpc_service *,
 		     struct uds_sockets *take, struct err *);
@@ -77,13 +78,13 @@ int uds_client_open(struct uds_client **ret, struct uv_loop_s *, const char *pat
 /* Like grpc_start(); connects first if needed. `end` is called exactly once for each call for which
  * this returned 0, and never before it returns. If no process listens at the path: UNAVAILABLE with
  * the reason, at once and not at the timeout. The timeout includes connecting (a listener with a
- * full queue is retried; without a timeout for 10 s). ret_id (may be NULL) is for
+ * full queue is retried; for 10 s if there is no timeout). ret_id (may be NULL) is for
  * uds_client_cancel(). `end` gets a NULL call if there was no connection, and after
  * uds_client_cancel(). -ENOMEM, -EBUSY (as many calls as the limits allow), -ECANCELED (the client
  * is closed). */
 int uds_client_call(struct uds_client *, const char *grpc_path, const uint8_t *message, size_t len,
 		    uint32_t timeout_ms, const struct grpc_reply *, uint64_t *ret_id);
-/* Ends it with CANCELLED, from the loop; unknown ids are ignored. */
+/* Ends a call with CANCELLED, later from the loop; unknown ids are ignored. */
 void uds_client_cancel(struct uds_client *, uint64_t id);
-/* NULL is fine. Calls end with CANCELLED before it returns. */
+/* Closes the client; NULL is allowed. Ends its calls with CANCELLED before it returns. */
 void uds_client_close(struct uds_client *);

@@ -29,10 +29,10 @@ struct uds_channel {
 };
 
 enum uds_call_state {
-	CALL_WAITING, /* for a connection */
-	CALL_RUNNING, /* on its channel */
-	CALL_ENDED,   /* to be reported from the loop */
-	CALL_TOLD,    /* reported when the client was closed; still in the channel's connection */
+	CALL_WAITING,  /* waits for a connection */
+	CALL_RUNNING,  /* runs on its channel */
+	CALL_ENDED,    /* its end will be reported from the loop */
+	CALL_REPORTED, /* its end was reported at uds_client_close(); its channel still has it */
 };
 
 /* Oldest first. */
@@ -56,7 +56,7 @@ struct uds_call {
 	/* Running */
 	struct uds_channel *channel;
 	struct grpc_call *grpc;
-	uint64_t n_reads; /* of the link when it started */
+	uint64_t n_reads; /* the link's n_reads when the call started */
 	bool is_cancelled;
 	/* Ended */
 	enum grpc_status status;
@@ -105,7 +105,7 @@ static void call_take_out(struct uds_call *call)
 		call->list->end = call->at;
 }
 
-/* Removes and returns the first one; NULL = none. */
+/* Removes and returns the first call of the list; NULL = none. */
 static struct uds_call *call_pop(struct uds_call_list *list)
 {
 	struct uds_call *call = list->first;
@@ -124,11 +124,11 @@ static void call_free(struct uds_call *call)
 	free(call);
 }
 
-/* Reports the end later, from the loop. */
+/* Ends a call; its end is reported later, from the loop. */
 static void call_end(struct uds_call *call, enum grpc_status status, const char *text)
 {
 	call->state = CALL_ENDED;
-	call->grpc = NULL; /* freed by then */
+	call->grpc = NULL; /* it is freed by then */
 	call->status = status;
 	snprintf(call->text, sizeof(call->text), "%s", text);
 	call_take_out(call);
@@ -137,7 +137,7 @@ static void call_end(struct uds_call *call, enum grpc_status status, const char 
 }
 
 /* Reports the end now, and frees the call, which is in no list any more. */
-static void call_tell(struct uds_call *call, enum grpc_status status, const char *text)
+static void call_finish(struct uds_call *call, enum grpc_status status, const char *text)
 {
 	if (call->reply.end)
 		call->reply.end(call->grpc, status, text, call->reply.arg);
@@ -206,7 +206,7 @@ static int connect_channel(struct uds_client *c, struct uds_channel **ret)
 	return 0;
 }
 
-/* The usable channel, or a new one. -EAGAIN: the listener's queue is full. */
+/* Finds the usable channel, or connects a new one. -EAGAIN: the listener's queue is full. */
 static int channel_find(struct uds_client *c, struct uds_channel **ret)
 {
 	for (struct uds_channel *ch = c->channels; ch; ch = ch->next)
@@ -217,8 +217,8 @@ static int channel_find(struct uds_client *c, struct uds_channel **ret)
 	return connect_channel(c, ret);
 }
 
-/* A call has ended on its channel. If the server sent nothing within a call's timeout, the channel
- * is not used again. */
+/* Called when a call has ended on its channel. If the server sent nothing within a call's timeout,
+ * the channel is not used again. */
 static void channel_leave(struct uds_call *call, enum grpc_status status)
 {
 	struct uds_channel *ch = call->channel;
@@ -233,7 +233,8 @@ static void channel_leave(struct uds_call *call, enum grpc_status status)
 
 /* --- a call on its connection ----------------------------------------------------------------- */
 
-/* Why a call ended with its link; the socket's error is more precise than the connection's. */
+/* Returns why a call ended with its link. The socket's error is more precise than the connection's.
+ */
 static const char *loss_reason(const struct uds_channel *ch, const char *text)
 {
 	return ch->link.why.code ? ch->link.why.msg : text;
@@ -248,7 +249,7 @@ static void uds_client_on_end(struct grpc_call *grpc, enum grpc_status status, c
 
 	(void)grpc;
 	channel_leave(call, status);
-	if (call->state == CALL_TOLD) {
+	if (call->state == CALL_REPORTED) {
 		call_free(call);
 		return;
 	}
@@ -262,7 +263,7 @@ static void uds_client_on_end(struct grpc_call *grpc, enum grpc_status status, c
 		return;
 	}
 	call_take_out(call);
-	call_tell(call, status, text);
+	call_finish(call, status, text);
 }
 
 static void on_message(struct grpc_call *grpc, const uint8_t *message, size_t len, void *arg)
@@ -282,7 +283,7 @@ static void uds_client_on_part(struct grpc_call *grpc, const uint8_t *bytes, siz
 		call->reply.part(grpc, bytes, len, left, call->reply.arg);
 }
 
-/* Remaining timeout in ms for grpc_start(); 0 = none. */
+/* Returns the remaining timeout in ms for grpc_start(); 0 = none. */
 static uint32_t time_left(const struct uds_call *call)
 {
 	uint64_t now_ms = uv_now(call->client->loop);
@@ -297,7 +298,7 @@ static unsigned max_calls(const struct uds_client *c)
 	return c->limits_or_null ? c->limits.max_calls : 100; /* see grpc.h */
 }
 
-/* -ENOMEM, -EBUSY. */
+/* Starts the call on a channel. -ENOMEM, -EBUSY. */
 static int channel_start(struct uds_channel *ch, struct uds_call *call, const char *path,
 			 const uint8_t *message, size_t len)
 {
@@ -337,7 +338,7 @@ static void refuse_call(struct uds_call *call, int code)
 	call_end(call, GRPC_UNAVAILABLE, text);
 }
 
-/* The listener's queue is full: keeps the call for a retry. */
+/* Keeps the call for a retry, because the listener's queue is full. */
 static int keep_for_later(struct uds_call *call, const char *path, const uint8_t *message,
 			  size_t len)
 {
@@ -349,7 +350,9 @@ static int keep_for_later(struct uds_call *call, const char *path, const uint8_t
 		memcpy(call->message, message, len);
 	call->len = len;
 	call->state = CALL_WAITING;
-	call->give_up_ms = uv_now(call->client->loop) + CONNECT_MAX_MS;
+	call->give_up_ms = call->deadline_ms == UINT64_MAX
+				   ? uv_now(call->client->loop) + CONNECT_MAX_MS
+				   : call->deadline_ms;
 	timer_within(&call->client->timer, CONNECT_RETRY_MS);
 	return 0;
 }
@@ -405,7 +408,8 @@ static void retry_call(struct uds_call *call)
 	int r;
 
 	if (now_ms >= call->deadline_ms) {
-		call_end(call, GRPC_DEADLINE_EXCEEDED, "the deadline passed before a connection");
+		call_end(call, GRPC_DEADLINE_EXCEEDED,
+			 "deadline exceeded before a connection was established");
 		return;
 	}
 	r = start_call(call, call->path, call->message, call->len);
@@ -413,7 +417,7 @@ static void retry_call(struct uds_call *call)
 		refuse_call(call, r);
 }
 
-/* Returns whether calls are still waiting. */
+/* Retries waiting calls. Returns whether calls are still waiting. */
 static bool retry_waiting(struct uds_client *c)
 {
 	struct uds_call *call, *next;
@@ -435,12 +439,12 @@ static void uds_client_on_timer(void *arg)
 
 	if (retry_waiting(c))
 		timer_in(&c->timer, CONNECT_RETRY_MS);
-	/* Their hooks may start, cancel and end any others, and close the client. */
+	/* The hooks of these calls may start, cancel and end other calls, and close the client. */
 	while (!c->is_closed && (call = call_pop(&c->ended)))
-		call_tell(call, call->status, call->text);
+		call_finish(call, call->status, call->text);
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- open, cancel and close ------------------------------------------------------------------- */
 
 int uds_client_open(struct uds_client **ret, struct uv_loop_s *loop, const char *path,
 		    const struct grpc_limits *limits, struct err *e)
@@ -489,10 +493,10 @@ void uds_client_cancel(struct uds_client *c, uint64_t id)
 static void abandon(struct uds_call *call)
 {
 	if (call->state != CALL_RUNNING) {
-		call_tell(call, GRPC_CANCELLED, "the client was closed");
+		call_finish(call, GRPC_CANCELLED, "the client was closed");
 		return;
 	}
-	call->state = CALL_TOLD;
+	call->state = CALL_REPORTED;
 	if (call->reply.end)
 		call->reply.end(call->grpc, GRPC_CANCELLED, "the client was closed",
 				call->reply.arg);

@@ -31,7 +31,7 @@ static void uds_link_on_poll_closed(uv_handle_t *poll)
 	uds_link_on_timer_closed(poll->data);
 }
 
-/* Bytes accepted by the socket, 0 = it is full, or negative errno. */
+/* Sends bytes. Returns the number that the socket accepted, 0 = it is full, or a negative errno. */
 static ssize_t uds_link_send_some(const struct uds_link *l, const uint8_t *bytes, size_t len)
 {
 	ssize_t n;
@@ -55,7 +55,7 @@ static int keep_rest(struct uds_link *l, const uint8_t *bytes, size_t len)
 	return 0;
 }
 
-/* Writes buffered bytes. 1: all were written. */
+/* Writes the buffered bytes. Returns 1 if all were written, 0 if the socket is full. */
 static int write_rest(struct uds_link *l)
 {
 	ssize_t n = uds_link_send_some(l, l->rest + l->rest_at, l->rest_len - l->rest_at);
@@ -127,7 +127,7 @@ static void fail_link(struct uds_link *l, int code, const char *doing)
 
 /* --- bytes and time --------------------------------------------------------------------------- */
 
-/* Returns whether there may be more to read. */
+/* Reads once. Returns whether there may be more to read. */
 static bool uds_link_read_once(struct uds_link *l)
 {
 	uint8_t buf[READ_SIZE];
@@ -184,7 +184,7 @@ static int wait_for_socket(struct uds_link *l)
 	return uv_poll_start(&l->poll, want, uds_link_on_poll);
 }
 
-/* Called at the end of every entry: writes, and updates polling and timer. */
+/* Called at the end of every callback: writes, and updates polling and timer, or ends the link. */
 static void settle_link(struct uds_link *l)
 {
 	int r = 0;

@@ -2,9 +2,9 @@
 /* uds_server.c - accepts connections; each is a link with a gRPC connection that calls the owner's
  * hooks.
  *
- * With too many connections, one without a request is closed. Without free descriptors, accepting
- * pauses, and clients wait in the backlog. If the file at the path is removed or replaced, the
- * owner must notice (uds_server_owns_path()). */
+ * With too many connections, one without a request is closed. If no descriptor is free, accepting
+ * is paused, and clients wait in the backlog. The owner must check whether the file at the path was
+ * removed or replaced (uds_server_owns_path()). */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -69,7 +69,8 @@ static void uds_on_cancel(struct grpc_call *call, void *arg)
 		p->server->service.cancel(call, p->server->service.arg);
 }
 
-/* Unlinks the peer but leaves p->next intact, because a caller may be iterating over the list. */
+/* Removes the peer from the list; leaves p->next intact, because a caller may be iterating over the
+ * list. */
 static void uds_on_lost(struct uds_link *l)
 {
 	struct peer *p = (struct peer *)l;
@@ -100,8 +101,7 @@ static void add_peer(struct uds_server *s, struct peer *p)
 	s->n_users++;
 }
 
-/* Takes ownership of fd. NULL: out of memory, and the connection is closed, which the client
- * notices. */
+/* Adds a connection; takes ownership of fd. NULL: out of memory; the connection is closed. */
 static struct peer *new_peer(struct uds_server *s, int fd)
 {
 	struct peer *p = calloc(1, sizeof(*p));
@@ -180,7 +180,7 @@ static void uds_on_closed(uv_handle_t *h)
 	unuse(h->data);
 }
 
-/* Takes ownership of fd, which listens at the path. */
+/* Accepts connections on fd, which listens at the path; takes ownership of it. */
 static int listen_on(struct uds_server *s, struct uv_loop_s *loop, int fd, struct err *e)
 {
 	int r;
@@ -307,7 +307,7 @@ void uds_sockets_close(struct uds_sockets *e, const char *path)
 }
 
 /* Exports a connection. The duplicated descriptor keeps it open when the original is closed. */
-static void give_peer(struct peer *p, struct uds_sockets *ret)
+static void hand_peer_over(struct peer *p, struct uds_sockets *ret)
 {
 	struct grpc_kept kept;
 	struct uds_kept *to;
@@ -344,7 +344,7 @@ int uds_server_hand_over(struct uds_server *s, struct uds_sockets *ret)
 	stop_listening(s);
 	for (p = s->peers; p; p = next) {
 		next = p->next;
-		give_peer(p, ret);
+		hand_peer_over(p, ret);
 		uds_link_end(&p->link);
 	}
 	return 0;

@@ -11,8 +11,8 @@
 #include "cleanup.h"
 
 #define BACKLOG	  64
-/* Our temporary names: a dot, because kubelets ignore such names in plugins_registry/, and seven
- * characters. */
+/* Length of our temporary names: seven random characters after a dot, because kubelets ignore names
+ * with a leading dot in plugins_registry/. */
 #define TEMPORARY 8
 #define TRIES	  8
 
@@ -37,7 +37,7 @@ static int new_socket(void)
 
 /* --- listening -------------------------------------------------------------------------------- */
 
-/* A random name in the same folder; false = too long. */
+/* Makes a random name in the same folder; false = too long. */
 static bool temporary_name(struct sockaddr_un *ret, const struct sockaddr_un *sa)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz234567";
@@ -69,8 +69,9 @@ static int bind_temporary(int fd, const struct sockaddr_un *sa, struct sockaddr_
 	return r;
 }
 
-/* Renames the socket only when it accepts connections and has its mode. Other device plugins may
- * share the folder, so a symlink that one of them puts in the file's place is not followed. */
+/* Listens, sets the mode, and then renames the file, so that it is visible only when the socket
+ * accepts connections. Other device plugins may share the folder, so a symlink that one of them
+ * puts in the file's place is not followed. */
 static int uds_publish(int fd, const struct sockaddr_un *temporary, const struct sockaddr_un *sa,
 		       uint32_t mode, struct stat *ret_file)
 {
@@ -83,8 +84,9 @@ static int uds_publish(int fd, const struct sockaddr_un *temporary, const struct
 	return rename(temporary->sun_path, sa->sun_path) < 0 ? -errno : 0;
 }
 
-/* bind() gives the file the mode of the socket's inode, less the umask (linux/net/unix/af_unix.c,
- * unix_bind_bsd): it is set before, so that the file is never more open than requested. */
+/* Creates a listening socket. Sets the mode before bind(), which gives the file the mode of the
+ * socket's inode, less the umask (unix_bind_bsd() in linux/net/unix/af_unix.c); so the file is
+ * never more open than requested. */
 static int listen_at(const struct sockaddr_un *sa, uint32_t mode, struct stat *ret_file)
 {
 	struct sockaddr_un temporary;

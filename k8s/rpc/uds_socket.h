@@ -8,14 +8,14 @@
 
 #include "err.h"
 
-/* -ENAMETOOLONG above sun_path. */
+/* Makes an address. -ENAMETOOLONG: the path does not fit sun_path. */
 int uds_address(struct sockaddr_un *ret, const char *path, struct err *);
 
-/* A listening socket whose file appears at the path atomically, replacing an existing socket
- * (-EEXIST for any other file), so that a client that sees the file can connect. ret_file: the
- * file, for uds_is_ours(). Returns a descriptor or negative errno. */
+/* Creates a listening socket whose file appears at the path atomically, replacing an existing
+ * socket (-EEXIST for any other file), so that a client that sees the file can connect. ret_file:
+ * the file, for uds_is_ours(). Returns a descriptor or negative errno. */
 int uds_listen(const struct sockaddr_un *, uint32_t mode, struct stat *ret_file, struct err *);
-/* Does the path still have the same device and inode? The inode exists as long as the socket, so
+/* True if the path still has the same device and inode. The inode exists as long as the socket, so
  * its number is not reused. */
 bool uds_is_ours(const struct sockaddr_un *, const struct stat *file);
 

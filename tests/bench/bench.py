@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cost of a scrape and of a sample: rocelet against prometheus-node-exporter, over the same trees, in one run.
 
-  bench.py NODE_EXPORTER [BAR]      BAR: so many times less CPU a scrape as Prometheus asks must need, on the large node
+  bench.py NODE_EXPORTER [BAR]      BAR: minimum ratio of CPU time for a scrape like Prometheus's, on the large node
 
 CPU is the process's run time from schedstat (nanoseconds, all threads), latency that of one keep-alive connection on
-loopback, opens those that strace counts in 10 scrapes.
+loopback, opens is counted by strace in 10 scrapes.
 """
 import glob, http.client, os, re, shutil, signal, socket, subprocess, sys, tempfile, time, urllib.request
 
@@ -40,7 +40,7 @@ class Server:
         self.process = subprocess.Popen(argv, stdout=self.log, stderr=self.log)
 
     def wait(self, path):
-        """Until the path answers 200: both servers need a moment to have their first numbers."""
+        """Waits until the path answers 200: both servers need a moment for their first sample."""
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline and self.process.poll() is None:
             try:
@@ -51,13 +51,13 @@ class Server:
             except OSError:
                 time.sleep(0.02)
         self.log.seek(0)
-        sys.exit(f"{self.name} does not serve:\n{self.log.read().decode()[-2000:]}")
+        sys.exit(f"{self.name} does not answer:\n{self.log.read().decode()[-2000:]}")
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
         if self.process.wait(20) not in (0, -signal.SIGTERM, 143):
             self.log.seek(0)
-            sys.exit(f"{self.name} ended badly:\n{self.log.read().decode()[-2000:]}")
+            sys.exit(f"{self.name} exited with an error:\n{self.log.read().decode()[-2000:]}")
 
 
 def scrape(connection, gzip):
@@ -81,22 +81,22 @@ def measure(server, gzip=False):
 
 
 def first_thread_ns(pid):
-    """In rocelet the one that serves; samples are taken by others, scraped or not."""
+    """Run time of rocelet's serving thread; other threads take samples, with or without scrapes."""
     with open(f"/proc/{pid}/schedstat") as f:
         return int(f.read().split()[0])
 
 
 def measure_fresh(server, spent_ns):
-    """CPU (ms) of a scrape as Prometheus asks: compressed, and not right after the last one, but when there are new numbers."""
+    """CPU time (ms) of a scrape like Prometheus's: compressed, and with a new sample each time."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
     headers, seen = {"Accept-Encoding": "gzip", "Accept": "application/openmetrics-text"}, set()
     cpu = 0
     for _ in range(FRESH):
-        time.sleep(FRESH_S)  # one sample long
+        time.sleep(FRESH_S)  # one sample interval
         cpu -= spent_ns(server.process.pid)
         connection.request("GET", "/metrics", headers=headers)
         seen.add(connection.getresponse().read())
-        time.sleep(0.005)  # what follows the answer is of the scrape, too
+        time.sleep(0.005)  # work after the answer belongs to the scrape, too
         cpu += spent_ns(server.process.pid)
     return cpu / len(seen) / 1e6
 
@@ -138,9 +138,9 @@ def row(name, m, opens):
 
 
 def sampling_cpu(tree, run, seconds=20):
-    """Share of one core for a sample every second, nobody scraping."""
+    """Share of one core for a sample every second, without scrapes."""
     server = rocelet(tree, run, 1)
-    time.sleep(3)  # past the start; what follows is a measurement of idle time
+    time.sleep(3)  # skip the start; afterwards the daemon only samples
     cpu = cpu_ns(server.process.pid)
     time.sleep(seconds)
     cpu = (cpu_ns(server.process.pid) - cpu) / (seconds * 1e9)
@@ -155,7 +155,7 @@ def series(server, name):
 
 
 def bursts_cost(tree, run, seconds=20):
-    """Share of a core, and single ports read a second, while half of the PFs get marked packets all the time."""
+    """Share of a core, and reads of single ports per second, while half of the PFs always receive marked packets."""
     sys.path[:0] = [f"{TOP}/tests/interop"]
     import diagnosis_python
     devices = [f"mlx5_{i}" for i in range(4)]
@@ -201,7 +201,7 @@ def compare(exporter, pfs, vfs, work):
     print(f"ratio: {theirs['cpu'] / ours['cpu']:.0f} times less CPU per scrape, p50 {theirs['p50'] / ours['p50']:.0f} times shorter")
     print(f"sampling every second: {cpu:.2f} % of one core, RSS {rss:.1f} MB")
     cpu, reads = bursts_cost(tree, run)
-    print(f"with marks on four ports all the time: {cpu:.2f} % of one core, {reads:.1f} reads of single ports a second")
+    print(f"with marks on four ports: {cpu:.2f} % of one core, {reads:.1f} reads of single ports a second")
     return their_fresh / fresh
 
 
@@ -211,7 +211,7 @@ def main():
     try:
         compare(exporter, 8, 0, work)
         if compare(exporter, 8, 128, work) < bar:
-            sys.exit(f"not {bar:.0f} times less CPU than node_exporter")
+            sys.exit(f"CPU time is not {bar:.0f} times less than node_exporter's")
     finally:
         shutil.rmtree(work)
 

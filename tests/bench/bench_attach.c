@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/* bench_attach.c - what an attach costs beside what the kernel alone takes for the same.
+/* bench_attach.c - time of an attach, compared with the kernel alone.
  *
  *   bench_attach FUNCTION STATE_DIR ROUNDS NETNS...
  *   bench_attach --at-once STATE_DIR ROUNDS NETNS FUNCTION...
  *
  * FUNCTION: bus name of a function whose netdev is in this namespace and not in use.
- * STATE_DIR: for the journal. NETNS: paths of network namespaces, taken in turns.
+ * STATE_DIR: for the journal. NETNS: paths of network namespaces, used in turns.
  *
- * --at-once: all functions are in NETNS; (floor) one request after another moves each of them home
- * with its name, (returns) every step of attach_run() for all of them, by as many threads as the
- * engine has. The kernel's lock serialises both.
+ * --at-once: all functions are in NETNS. floor: one request after another moves each of them back
+ * to the host with its name. returns: all steps of attach_run() for all of them, by as many threads
+ * as the engine has. The kernel's lock serialises both.
  *
- * Otherwise, in each round, in turns: (floor) three requests over open sockets: move with a name,
- * address, up; (attach) every step of attach_run(): journal on the disk, the way into the
- * namespace, alias, sysctls, address, up, read-back; each followed by a return, of which every
- * other one (reset) ends with a new netdev. Wall-clock medians: most of it is the device's. */
+ * Otherwise each round alternates. floor: three requests over open sockets: move with a name,
+ * address, up. attach: all steps of attach_run(): journal on the disk, entering the namespace,
+ * alias, sysctls, address, up, read-back. Each is followed by a return; every other return (reset)
+ * ends with a new netdev. Prints wall-clock medians, which depend mostly on the device. */
 #include <arpa/inet.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -31,7 +31,7 @@
 
 #define ROUNDS_MAX  10000
 #define AT_ONCE_MAX 64
-/* operation.c's WORKING_MAX. */
+/* WORKING_MAX of operation.c */
 #define THREADS	    4
 
 static struct hw hw;
@@ -64,9 +64,9 @@ static struct ip_prefix address(void)
 	return p;
 }
 
-/* udev looks at a netdev that has come back, and holds the kernel's lock while it does: neither
- * side is to wait for that. The file is there while events are (udev's own protocol, libudev uses
- * it). */
+/* After a netdev has returned, udev queries it while holding the kernel's lock; neither side of the
+ * comparison should wait for that. The file exists while udev has events (udev's own protocol,
+ * which libudev uses, too). */
 static void settle(void)
 {
 	const struct timespec moment = {.tv_nsec = 1000000};
@@ -93,7 +93,7 @@ static double run_floor(struct nlsock *pod, const struct netdev_seen *vf, int ne
 	move.name = "net1";
 	up.up = 1;
 	ask(&host, rtnl_change_link(vf->netdev.ifindex, &move), "moving");
-	/* A number that is free there is kept. */
+	/* The index is kept, as it is free in the pod's namespace. */
 	ask(pod, rtnl_new_addr(vf->netdev.ifindex, &ip), "address");
 	ask(pod, rtnl_change_link(vf->netdev.ifindex, &up), "up");
 	return now_ms() - start;
@@ -141,7 +141,7 @@ static void run_steps(struct attach_job *job, bool is_return)
 	}
 }
 
-/* The i-th of those that are in one namespace at a time. */
+/* Prepares an attach of the function; i: its number among those in one namespace. */
 static void job_make(struct attach_job *job, const char *function, const char *netns,
 		     enum clean_mode clean, unsigned i)
 {
@@ -177,7 +177,7 @@ static double attach_round(const char *function, const char *netns, enum clean_m
 	return attached;
 }
 
-/* --- many at once ----------------------------------------------------------------------------- */
+/* --- concurrent returns ----------------------------------------------------------------------- */
 
 static double floor_at_once(const char *netns, char **functions, unsigned n)
 {

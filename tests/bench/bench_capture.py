@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""How fast rocectl pcap reads a large capture, beside tcpdump, which copies the same file to nowhere.
+"""How fast rocectl pcap reads a large capture, compared with tcpdump, which copies the same file to /dev/null.
 
-  bench_capture.py ROCECTL [BYTES]      BYTES: the file's size, 2 GB; it lies in /dev/shm and is removed
+  bench_capture.py ROCECTL [BYTES]      BYTES: size of the file, 2 GB; it is created in /dev/shm and removed
 
-Two captures: packets of 1 KiB, of which a file is mostly payload, and of 64 bytes, of which it is mostly heads.
+Two captures: packets of 1 KiB, mostly payload, and of 64 bytes, mostly headers.
 """
 import json
 import os
@@ -17,12 +17,12 @@ import zlib
 
 ROCECTL = sys.argv[1]
 SIZE = int(sys.argv[2]) if len(sys.argv) > 2 else 2_000_000_000
-ADDRESS_SPACE = 128 << 20  # all that rocectl may have, its libraries included
+ADDRESS_SPACE = 128 << 20  # limit for rocectl, including its libraries
 A, B = bytes([10, 0, 0, 1]), bytes([10, 0, 0, 2])
 
 
 def packet(source, to, tos, opcode, qpn, psn, ask, payload):
-    """RoCEv2 over IPv4 with a right ICRC: checksums of 0, masked fields written as ones for the sum."""
+    """RoCEv2 over IPv4 with a valid ICRC; checksums are 0, and masked fields are ones when the ICRC is computed."""
     bth = struct.pack(">BBHII", opcode, 0, 0xffff, qpn, ask << 31 | psn)
     size = len(bth) + len(payload) + 4
 
@@ -35,7 +35,7 @@ def packet(source, to, tos, opcode, qpn, psn, ask, payload):
 
 
 def generate(name, payload):
-    """4,096 requests of 64 queue pairs and their ACKs, over and over."""
+    """4,096 requests of 64 queue pairs and their ACKs, repeated."""
     with open(name, "wb") as f:
         f.write(struct.pack("<IHHIIII", 0xa1b2c3d4, 2, 4, 0, 0, 262144, 1))
         records = []
@@ -56,7 +56,7 @@ def limit():
 
 
 def run(*command):
-    """Wall and CPU seconds, what it printed."""
+    """Returns wall-clock and CPU seconds, and the output."""
     with tempfile.TemporaryFile() as out:
         before = os.times().elapsed
         child = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL, preexec_fn=limit)

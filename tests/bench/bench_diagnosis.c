@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* bench_diagnosis.c - what it costs to judge the ports of a large node once, and the memory of
- * their windows.
+/* bench_diagnosis.c - time to judge the ports of a large node once, and memory of their windows.
  *
  *   bench_diagnosis [PORTS=136 [SAMPLES=300 [BAR_US=300]]]
  *
- * Half of the rounds are of healthy ports, half with a port of eight in trouble. The median of the
- * rounds counts: times are CPU time of this thread, and the machine is shared. Fails above the bar,
- * and above 4.5 MiB for 136 ports. */
+ * Half of the rounds have only healthy ports; in the others one port of eight has a fault. The
+ * median of the rounds counts, in CPU time of this thread, because the machine is shared. Fails
+ * above the bar, and above 4.5 MiB for 136 ports. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -30,7 +29,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Median of so many samples, microseconds. */
+/* The median of this many samples, in microseconds. */
 static double measure(struct world *w, struct diagnosis *d, size_t samples)
 {
 	double *us = calloc(samples, sizeof(*us)), median;

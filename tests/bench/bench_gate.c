@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* bench_gate.c - what PreStartContainer's question adds to a container's start when the runtime
- * told of the sandbox first: without the device's own time, which is the kernel's and the NIC's.
+/* bench_gate.c - the delay that PreStartContainer adds to a container's start if the runtime has
+ * reported the sandbox before: without the time of the kernel and the NIC.
  *
  *   bench_gate [ROUNDS [BAR]]
  *
- * The whole engine over steps that take no time (tests/lib/attach_world.h), in turns: asked when
- * the device is attached (what happens on a node, where the kubelet asks some 0.2 s after the
- * sandbox); asked while a step is still at work, from the end of that step to the answer. Beside
- * them the floor: a worker's job that does nothing, from the loop and back. Exits 1 when a median
- * is more than BAR times the floor's. */
+ * Runs the whole engine with steps that take no time (tests/lib/attach_world.h). Two cases
+ * alternate: PreStartContainer after the attach, as on a node, where the kubelet calls it about
+ * 0.2 s after the sandbox; and during a step, from the end of that step to the answer. The floor is
+ * an empty job of a worker, from the loop and back. Exits 1 if a median exceeds BAR times the
+ * floor's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -86,7 +86,7 @@ static uint64_t ask_attached(struct world *w)
 	world_settle(w);
 	us = now_us();
 	world_ask(w, &g, 0);
-	while (!g.told)
+	while (!g.answers)
 		uv_run(&w->loop, UV_RUN_NOWAIT);
 	us = now_us() - us;
 	end_pod(w, ns);
@@ -104,7 +104,7 @@ static uint64_t ask_attaching(struct world *w)
 	world_ask(w, &g, 0);
 	us = now_us();
 	world_let_go(w);
-	while (!g.told)
+	while (!g.answers)
 		uv_run(&w->loop, UV_RUN_NOWAIT);
 	us = now_us() - us;
 	end_pod(w, ns);
@@ -118,7 +118,7 @@ static int by_value(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Returns the median as a multiple of the floor's; floor_us: that, 0 = this is the floor. */
+/* Prints the result; returns the median as a multiple of floor_us; 0 = this is the floor itself. */
 static double show(const char *what, uint64_t *us, size_t n, double floor_us)
 {
 	double median;
@@ -145,7 +145,7 @@ int main(int argc, char *argv[])
 		fprintf(stderr, "usage: bench_gate [ROUNDS [BAR]]\n");
 		return 2;
 	}
-	/* Namespaces are numbered and not used again: a world has some. */
+	/* A world has a limited number of namespaces, which are not used again. */
 	for (size_t i = 0; i < rounds; i++) {
 		w = world_new("{}", false);
 		world_until_ready(w);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a scrape costs the server: its CPU time and memory, the client being another process.
+/* bench_http.c - CPU time and memory of the server for a scrape; the client is another process.
  *
- * bench_http [SCRAPES [KILOBYTES]]: a kept connection, once plain, once compressed, and compressed
- * with a new page for every scrape (the page's one compression included). */
+ *   bench_http [SCRAPES [KILOBYTES]]
+ *
+ * Scrapes over a kept connection: plain, compressed, and compressed with a new page for each
+ * scrape, which includes the compression. */
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
@@ -53,7 +55,7 @@ static long rss_kb(void)
 	return resident * sysconf(_SC_PAGESIZE) / 1024;
 }
 
-/* Series of a real shape: long names and labels, numbers that differ. */
+/* Series with realistic names, labels and values. */
 static struct page *make_page(size_t size, unsigned seed)
 {
 	struct page *p = page_new();
@@ -120,7 +122,7 @@ static void serve(int port_pipe, const char *what, unsigned scrapes, size_t size
 	_exit(uv_loop_close(&s.loop) == 0 ? 0 : 1);
 }
 
-/* Reads one answer and drops it. */
+/* Reads one answer and discards it. */
 static void take_answer(int fd)
 {
 	static char buf[1 << 20];

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* bench_packets.c - what the packet programs cost a packet, beside an empty program of the same
- * type.
+/* bench_packets.c - time of the packet programs per packet, compared with an empty program of the
+ * same type.
  *
  *   bench_packets [ROUNDS=60]
  *
- * Judged are the best tenths, by what a program takes more than an empty one, as a share of what an
- * empty program of TC takes: a processor's speed does not tell then.
+ * The bars apply to the best tenth of the rounds: the time above that of an empty program, divided
+ * by the time of an empty program of TC, so that the processor's speed does not matter.
  *
- * BPF_PROG_TEST_RUN, both programs by turns, each short enough not to be interrupted as a rule.
- * Nanoseconds: medians, and the best tenth of the rounds, since the machine is shared. */
+ * Both programs run alternately in BPF_PROG_TEST_RUN, usually too briefly to be interrupted. Prints
+ * nanoseconds: medians, and the best tenth of the rounds, because the machine is shared. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -24,7 +24,7 @@
 #define ROUNDS_MAX	 5000
 #define FLOWS		 4096
 #define MEASUREMENTS_MAX 18
-/* In empty programs. */
+/* in units of an empty program */
 #define OTHERS_BAR	 0.3
 #define COUNTED_BAR	 0.7
 #define FLOW_BAR	 1.8
@@ -45,7 +45,7 @@ struct packet {
 	double bar; /* 0 = none */
 };
 
-/* The length of Ethernet and IP. */
+/* Writes the Ethernet and IP headers; returns their length. */
 static size_t make_ip(unsigned char *frame, const struct packet *p)
 {
 	if (p->ip == 6) {
@@ -106,8 +106,8 @@ struct measurement {
 static struct measurement measurements[MEASUREMENTS_MAX];
 static unsigned n_measurements;
 
-/* A shared machine is slower for seconds at a time: a round is of all programs, so that it is for
- * all of them. */
+/* A shared machine may be slow for seconds at a time: each round runs all programs, so that all are
+ * affected equally. */
 static void measure(void)
 {
 	for (int i = 0; i < rounds; i++) {
@@ -120,7 +120,7 @@ static void measure(void)
 	}
 }
 
-/* unit: of the shares. False: it is above its bar. */
+/* unit: of the share that is compared with the bar. Returns false above the bar. */
 static bool print(struct measurement *m, double unit)
 {
 	unsigned middle = (unsigned)rounds / 2, tenth = (unsigned)rounds / 10;
@@ -138,7 +138,7 @@ static bool print(struct measurement *m, double unit)
 	return m->bar == 0 || share <= m->bar;
 }
 
-/* What an empty program of TC takes. */
+/* Time of an empty program of TC. */
 static double unit_ns(void)
 {
 	struct measurement *m = &measurements[0];
@@ -157,7 +157,7 @@ static int load_empty(enum bpf_prog_type type, int verdict)
 	return bpf_prog_load(type, "empty", "GPL", program, 2, NULL);
 }
 
-/* The least that counting can be: one counter of each CPU, and no look at the packet. */
+/* The cheapest counting program: a per-CPU counter, without reading the packet. */
 static int load_counter(enum bpf_prog_type type, int verdict)
 {
 	int map_fd = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "counter", sizeof(__u32),
@@ -272,7 +272,7 @@ int main(int argc, char **argv)
 	xdp = programs_of(BPF_PROG_TYPE_XDP, XDP_PASS, counting->progs.roce_xdp,
 			  flows->progs.roce_xdp_flows);
 	if (tc.empty_fd < 0 || tc.counter_fd < 0 || xdp.empty_fd < 0 || xdp.counter_fd < 0) {
-		fprintf(stderr, "the programs to compare with: %s\n", strerror(errno));
+		fprintf(stderr, "cannot load the programs to compare with: %s\n", strerror(errno));
 		return 1;
 	}
 	prepare("tc:", &tc);

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/* bench_plugin.c - the device plugin at the size of a full node, seen by a kubelet.
+/* bench_plugin.c - the device plugin of a full node, measured by a fake kubelet.
  *
  *   bench_plugin ROCELET TREE [SECONDS=10]
  *
- * TREE: `mk_sysfs TREE 8 1024`. Serves kubelet.sock, starts the daemon and tells: start -> Register
- * -> first list; Allocate at 100 calls a second while a device's node comes and goes; the
- * resident set; wake-ups when nothing happens. Times are judged as multiples of floors in the same
- * run: of a start a walk over the files of the tree that opens none of them, of a call a message of
- * the same sizes over a bare unix socket between two processes. */
+ * TREE: `mk_sysfs TREE 8 1024`. Serves kubelet.sock, starts the daemon and prints: the time from
+ * start to Register and the first list; Allocate at 100 calls per second while a device's node is
+ * removed and created; the resident set; wake-ups while idle. Times are compared with floors in the
+ * same run: a start with a walk over the files of the tree that opens none of them, a call with a
+ * message of the same sizes over a bare unix socket between two processes. */
 #include <fcntl.h>
 #include <ftw.h>
 #include <glob.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +28,7 @@
 #include "deviceplugin.pb-c.h"
 #include "uds.h"
 
-#define RATE	    100 /* calls a second */
+#define RATE	    100 /* calls per second */
 #define FLAP_MS	    300
 #define IDLE_S	    10
 #define RESOURCE    "rocelet.dev/vf"
@@ -36,8 +37,20 @@
 #define RSS_BAR_KB  (12 * 1024)
 #define SOCKET	    "rocelet.dev_vf.sock"
 #define CALLS_MAX   100000
-#define REQUEST_LEN 16 /* of Allocate, and its answer's; about */
+#define REQUEST_LEN 16 /* lengths of an Allocate request and its answer, about */
 #define ANSWER_LEN  447
+
+/* Time that a thread ran and waited for a processor (sched/stats.txt in the kernel's
+ * documentation). */
+struct turns {
+	uint64_t ran_ns, waited_ns;
+};
+
+/* How long a call took, and what both processes did meanwhile. */
+struct spent {
+	double took_ms;
+	struct turns daemon, bench;
+};
 
 struct bench {
 	uv_loop_t loop;
@@ -53,7 +66,9 @@ struct bench {
 	unsigned calls_wanted, calls_made, calls_ended, calls_failed;
 	uint64_t *sent_ns;
 	double *took_ms;
-	bool nodeless, failed; /* failed: a bar */
+	struct spent *sent_at; /* counters when the call was sent; took_ms: unused */
+	struct spent slowest;
+	bool nodeless, failed; /* failed: above a bar */
 	char node[256];
 };
 
@@ -90,7 +105,7 @@ static void touch(const struct bench *b, const char *name)
 		die("cannot make a device node");
 }
 
-/* Nodes for every device of the tree: that they are there is all that is asked. */
+/* Empty files as nodes of all devices of the tree, as only their existence is checked. */
 static void make_nodes(const struct bench *b)
 {
 	static const char *const kinds[] = {"uverbs", "umad", "issm"};
@@ -155,7 +170,7 @@ static void stop_daemon(struct bench *b)
 	waitpid(b->pid, NULL, 0);
 }
 
-/* --- being a kubelet -------------------------------------------------------------------------- */
+/* --- the kubelet's side ----------------------------------------------------------------------- */
 
 static void take_ids(struct bench *b, const V1beta1__ListAndWatchResponse *list)
 {
@@ -169,8 +184,8 @@ static void take_ids(struct bench *b, const V1beta1__ListAndWatchResponse *list)
 			b->ids[b->n_ids++] = strdup(list->devices[i]->id);
 }
 
-/* A kubelet reads its lists beside its calls; here one thread does both, and reading a thousand
- * devices would be counted as the daemon's time: later lists are only counted. */
+/* A kubelet reads lists and makes calls in different threads. Here one thread does both, so reading
+ * a thousand devices would count as the daemon's time: later lists are only counted. */
 static void on_list(struct grpc_call *call, const uint8_t *bytes, size_t len, void *arg)
 {
 	struct bench *b = arg;
@@ -182,7 +197,7 @@ static void on_list(struct grpc_call *call, const uint8_t *bytes, size_t len, vo
 		return;
 	list = v1beta1__list_and_watch_response__unpack(NULL, len, bytes);
 	if (!list)
-		die("a list cannot be read");
+		die("cannot decode a list");
 	if (list->n_devices > 0)
 		b->listed_ns = uv_hrtime();
 	take_ids(b, list);
@@ -250,7 +265,7 @@ static void on_guard(uv_timer_t *timer)
 	die("nothing happens any more");
 }
 
-/* Until done() says so. */
+/* Runs the loop until done() returns true. */
 static void run_until(struct bench *b, bool (*done)(const struct bench *))
 {
 	uv_timer_start(&b->guard, on_guard, 120000, 0);
@@ -289,7 +304,7 @@ static void read_all(int fd, char *buf, size_t n)
 	}
 }
 
-/* Allocate's bytes there and back between two processes that wait for each other as often. */
+/* Sends Allocate's bytes back and forth between two processes at the same rate. */
 static void echo(unsigned calls, double *took)
 {
 	static char buf[ANSWER_LEN];
@@ -322,7 +337,7 @@ static void echo(unsigned calls, double *took)
 	qsort(took, calls, sizeof(double), compare);
 }
 
-/* In a process of its own, meanwhile: it waits for the same processors. */
+/* Runs at the same time in a separate process, so that it waits for the same processors. */
 static pid_t start_floor(double **ret_took, unsigned calls)
 {
 	double *took = mmap(NULL, calls * sizeof(double), PROT_READ | PROT_WRITE,
@@ -342,6 +357,39 @@ static pid_t start_floor(double **ret_took, unsigned calls)
 
 /* --- Allocate --------------------------------------------------------------------------------- */
 
+static struct turns turns_of(pid_t pid)
+{
+	struct turns t = {0};
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", pid);
+	f = fopen(path, "r");
+	if (f && fscanf(f, "%" SCNu64 " %" SCNu64, &t.ran_ns, &t.waited_ns) != 2)
+		t = (struct turns){0};
+	if (f)
+		fclose(f);
+	return t;
+}
+
+static struct turns turns_since(struct turns now, struct turns before)
+{
+	return (struct turns){now.ran_ns - before.ran_ns, now.waited_ns - before.waited_ns};
+}
+
+static void note_slowest(struct bench *b, unsigned i)
+{
+	const struct spent *from = &b->sent_at[i];
+
+	if (b->took_ms[i] <= b->slowest.took_ms)
+		return;
+	b->slowest = (struct spent){
+		b->took_ms[i],
+		turns_since(turns_of(b->pid), from->daemon),
+		turns_since(turns_of(getpid()), from->bench),
+	};
+}
+
 static void on_grant(struct grpc_call *call, const uint8_t *bytes, size_t len, void *arg)
 {
 	(void)call, (void)bytes, (void)len, (void)arg;
@@ -354,6 +402,7 @@ static void on_grant_end(struct grpc_call *call, enum grpc_status status, const 
 
 	(void)call;
 	b->took_ms[b->calls_ended] = (double)(uv_hrtime() - b->sent_ns[b->calls_ended]) / 1e6;
+	note_slowest(b, b->calls_ended);
 	b->calls_ended++;
 	if (status != GRPC_OK && b->calls_failed++ == 0)
 		fprintf(stderr, "bench_plugin: Allocate: %s\n", text ? text : "?");
@@ -373,7 +422,8 @@ static size_t pack_allocate(const char *id, uint8_t *buf)
 	return v1beta1__allocate_request__pack(&request, buf);
 }
 
-/* Every time another device; not the last one, whose node comes and goes. */
+/* Calls Allocate for another device each time, except for the last one, whose node is created and
+ * removed. */
 static void on_pace(uv_timer_t *timer)
 {
 	struct bench *b = timer->data;
@@ -386,13 +436,14 @@ static void on_pace(uv_timer_t *timer)
 		return;
 	}
 	len = pack_allocate(b->ids[(b->calls_made * 7) % (b->n_ids - 1)], request);
+	b->sent_at[b->calls_made] = (struct spent){0, turns_of(b->pid), turns_of(getpid())};
 	b->sent_ns[b->calls_made++] = uv_hrtime();
 	if (uds_client_call(b->plugin, "/v1beta1.DevicePlugin/Allocate", request, len, 10000,
 			    &reply, NULL) < 0)
 		die("cannot call Allocate");
 }
 
-/* Of the last device. */
+/* The node of the last device. */
 static void find_node(struct bench *b)
 {
 	char pattern[512];
@@ -437,6 +488,11 @@ static void allocate(struct bench *b, unsigned seconds)
 	       b->calls_ended, RATE, b->n_lists - lists, b->calls_failed,
 	       b->took_ms[b->calls_ended / 2], b->took_ms[b->calls_ended * 99 / 100],
 	       b->took_ms[b->calls_ended - 1]);
+	printf("  the slowest, %.1f ms: meanwhile the daemon's loop ran for %.1f ms and waited for a "
+	       "processor for %.1f ms, this program %.1f and %.1f ms\n",
+	       b->slowest.took_ms, (double)b->slowest.daemon.ran_ns / 1e6,
+	       (double)b->slowest.daemon.waited_ns / 1e6, (double)b->slowest.bench.ran_ns / 1e6,
+	       (double)b->slowest.bench.waited_ns / 1e6);
 }
 
 /* --- the process ------------------------------------------------------------------------------ */
@@ -464,7 +520,7 @@ static long rss_kb(const struct bench *b)
 	return status_line(path, "VmRSS:");
 }
 
-/* Of all threads. */
+/* The voluntary context switches of all threads. */
 static long wakeups(const struct bench *b)
 {
 	char path[512];
@@ -500,7 +556,7 @@ static void measure_idle(struct bench *b)
 
 	start_daemon(b, "0");
 	run_until(b, is_listed);
-	idle(b, 3000); /* the first sample */
+	idle(b, 3000); /* until the first sample is over */
 	before = wakeups(b);
 	idle(b, IDLE_S * 1000);
 	printf("  idle for %d s, sampler and rescan off: %ld wake-ups; RSS %ld kB (bar: 12 MB)\n",
@@ -549,6 +605,7 @@ static void measure_allocate(struct bench *b, unsigned seconds)
 {
 	unsigned calls = seconds * RATE;
 	double *floor, times;
+	long busy_kb;
 	pid_t pid;
 
 	start_daemon(b, "0");
@@ -556,8 +613,11 @@ static void measure_allocate(struct bench *b, unsigned seconds)
 	pid = start_floor(&floor, calls);
 	allocate(b, seconds);
 	waitpid(pid, NULL, 0);
-	idle(b, 1000); /* the last change has been looked at */
-	printf("  RSS after that: %ld kB (bar: 12 MB)\n", rss_kb(b));
+	idle(b, 1000); /* until the last change was scanned */
+	busy_kb = rss_kb(b);
+	idle(b, 5000); /* the daemon returns memory to the system when idle */
+	printf("  RSS right after that: %ld kB, and 5 s later: %ld kB (bar: 12 MB)\n", busy_kb,
+	       rss_kb(b));
 	b->failed |= rss_kb(b) > RSS_BAR_KB;
 	stop_daemon(b);
 	times = b->took_ms[calls / 2] / floor[calls / 2];
@@ -587,6 +647,7 @@ int main(int argc, char *argv[])
 	b.pace.data = b.flap.data = b.guard.data = &b;
 	b.sent_ns = calloc(CALLS_MAX, sizeof(*b.sent_ns));
 	b.took_ms = calloc(CALLS_MAX, sizeof(*b.took_ms));
+	b.sent_at = calloc(CALLS_MAX, sizeof(*b.sent_at));
 	make_dirs(&b);
 	make_nodes(&b);
 	write_config(&b);

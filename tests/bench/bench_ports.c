@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* bench_ports.c - what it costs to read the packet programs of many interfaces and to put that on
- * the page, once a second.
+/* bench_ports.c - CPU time to read the packet programs of many interfaces and render their series
+ * once per second.
  *
  *   bench_ports [INTERFACES=64 [ROUNDS=200 [BAR=20]]]
  *
- * Makes veth pairs in a network namespace of its own; needs root. The floor is what the kernel
- * takes in each round to print its own few counters of the same interfaces; fails above BAR times
- * that. Times are CPU time of this thread (user and system): the machine is shared. */
+ * Creates veth pairs in a new network namespace; needs root. The floor is the time that the kernel
+ * needs to print /proc/net/dev of the same interfaces; fails above BAR times that. Measures CPU
+ * time of this thread (user and system), because the machine is shared. */
 #include <fcntl.h>
 #include <net/if.h>
 #include <sched.h>
@@ -41,7 +41,7 @@ struct bench {
 	size_t bytes, failed;
 };
 
-/* Interfaces "v0", "v1", ... and the plan to watch them as soft-RoCE's are. */
+/* Creates interfaces "v0", "v1", ... and a plan that watches them like those of soft-RoCE. */
 static void make_interfaces(struct bench *b, unsigned n)
 {
 	FILE *ip = popen("ip -batch -", "w");
@@ -64,7 +64,7 @@ static void make_interfaces(struct bench *b, unsigned n)
 	      (int (*)(const void *, const void *))(void (*)(void))packet_wanted_cmp);
 }
 
-static bool are_told(struct bench *b)
+static bool are_reported(struct bench *b)
 {
 	const struct packet_port *list;
 	size_t n = packet_ports_list(b->ports, &list);
@@ -83,12 +83,12 @@ static void attach(struct bench *b)
 	uint64_t start = uv_hrtime();
 
 	packet_ports_follow(b->ports, &b->plan);
-	while (!are_told(b))
+	while (!are_reported(b))
 		uv_run(&b->loop, UV_RUN_ONCE);
 	b->attach_us = (double)(uv_hrtime() - start) / 1e3;
 }
 
-/* What a busy port shows: some traffic classes and operations in each direction. */
+/* The counts of a busy port: several traffic classes and operations in each direction. */
 static void make_busy(struct packet_sample *s, unsigned round)
 {
 	for (size_t i = 0; i < s->n_ports; i++)
@@ -168,7 +168,7 @@ int main(int argc, char **argv)
 	struct bench b = {0};
 
 	if (unshare(CLONE_NEWNET) < 0 || open_bench(&b) < 0) {
-		fprintf(stderr, "bench_ports: a network namespace of its own needs root\n");
+		fprintf(stderr, "bench_ports: creating a network namespace needs root\n");
 		return 1;
 	}
 	make_interfaces(&b, n);

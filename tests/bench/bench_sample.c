@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* bench_sample.c - what one sample, its judgement and one rendered page cost, on a synthetic sysfs
- * tree.
+/* bench_sample.c - CPU time of one sample, its diagnosis and one rendered page, with a synthetic
+ * sysfs tree.
  *
  *   bench_sample DIR [ROUNDS=200 [PAGE]]
  *
- * DIR: as build/bench/mk_sysfs makes it. Times are CPU time of this thread (user and system):
+ * DIR: made by build/bench/mk_sysfs. Measures CPU time of this thread (user and system), because
  * the machine is shared. */
 #include <dirent.h>
 #include <fcntl.h>
@@ -47,7 +47,7 @@ static struct rdma_port *one_port(void)
 	return p;
 }
 
-/* The devices of the tree with one port each; a real look at the host is not what is measured. */
+/* The devices of the tree with one port each; scanning the host is not part of the measurement. */
 static void find_devices(const struct hw *hw, struct host *host)
 {
 	int fd = openat(hw->sys_fd, "class/infiniband", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* bench_scan.c - what one look at each part of a synthetic node costs.
+/* bench_scan.c - CPU time of one scan of each part of a synthetic node.
  *
  *   bench_scan DIR [ROUNDS=20]
  *
- * DIR: as BUS=1 build/bench/mk_sysfs makes it; /sys looks at this machine. CPU time of this thread,
- * the best of all rounds: the machine is shared. */
+ * DIR: made by BUS=1 build/bench/mk_sysfs, or /sys for this machine. Prints CPU time of this
+ * thread, the best of all rounds, because the machine is shared. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

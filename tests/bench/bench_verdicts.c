@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* bench_verdicts.c - how often diagnosis is right on imperfect samples.
+/* bench_verdicts.c - accuracy of diagnosis with imperfect samples.
  *
  *   bench_verdicts [HOURS=200 [FAULTS=1000 [SEED=1]]]
  *
  * Healthy node-hours have background events at a tenth to a third of every limit; faults begin on
- * such nodes. Both have reads that fail, counters that read 0 once, uneven intervals, and intervals
+ * such nodes. Both have failing reads, counters that read 0 once, uneven intervals, and intervals
  * of 1, 8, 15 and 60 s. Prints false verdicts of warning or more by cause, precision, recall,
- * severity and onset of the faults, and seconds until each was reported; fails below the bars. Two
- * threads; all of it follows from the seed. */
+ * severity and onset of the faults, and seconds until each was reported; fails below the bars. Runs
+ * two threads; the result depends only on the seed. */
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -34,7 +34,7 @@ static double line_of(const struct world *w)
 	return w->capacity * WORLD_LINE * 4096 / (4096 + 82);
 }
 
-/* Small messages beside large ones: the size of packets changes with the hour of the job. */
+/* Small and large messages: the packet size changes during the hour. */
 static void small_messages(struct world *w, uint64_t second)
 {
 	struct world_port *p = &w->ports[0];
@@ -44,7 +44,7 @@ static void small_messages(struct world *w, uint64_t second)
 	p->rate[SERIES_PACKETS_RECEIVED] = p->rate[SERIES_PACKETS_SENT] = rate / size;
 }
 
-/* Half a second of everything, then nothing for three. */
+/* Half a second at full rate, then three seconds of silence. */
 static void bursts(struct world *w, uint64_t second)
 {
 	double rate = second % 4 ? 0 : 0.9 * line_of(w);
@@ -65,13 +65,14 @@ struct fault {
 	const char *name;
 	enum cause cause;
 	enum severity severity;
-	double low, high; /* how bad, log-uniform */
+	double low, high; /* limits of the fault's strength, which is drawn log-uniformly */
 	void (*apply)(struct world_port *, double bad, double since_s);
-	/* What its traffic is, payload a second; the background is that of it. */
+	/* Whether it sets the traffic, in bytes of payload per second; the background events
+	 * follow. */
 	bool changes_traffic;
 	double received, sent;
-	bool unmarked; /* no congestion control acts before it */
-	double events; /* a second, times how bad; 0: it is no matter of single events */
+	bool unmarked; /* no background of marks and CNPs, which would hide it */
+	double events; /* single events per second at strength 1; 0: a continuous effect */
 };
 
 static double packets_in(const struct world_port *p)
@@ -142,7 +143,8 @@ static void nak(struct world_port *p, double share, double since_s)
 	p->rate[SERIES_SEQUENCE_NAK] = share * p->rate[SERIES_PACKETS_SENT];
 }
 
-/* A timeout costs so much that a tenth of the rate is left: 488,000 packets a second at 2 GB/s. */
+/* A tenth of the rate remains, since timeouts are expensive: 488,000 packets per second at 2
+ * GB/s. */
 static void time_out(struct world_port *p, double rate, double since_s)
 {
 	(void)since_s;
@@ -226,7 +228,7 @@ static void lie(struct world_port *p, double times, double since_s)
 
 #define FULL (0.99 * WORLD_LINE * 4096 / (4096 + 82))
 
-/* How bad leaves a factor of 1.5 to each limit: between, chance decides. */
+/* Strengths are at least a factor of 1.5 away from every limit, so that chance does not decide. */
 static const struct fault faults[] = {
 	{"marks", CAUSE_FABRIC_CONGESTION, SEVERITY_WARNING, 0.015, 0.065, .apply = add_marks},
 	{"many marks", CAUSE_FABRIC_CONGESTION, SEVERITY_CRITICAL, 0.15, 0.5, .apply = add_marks},
@@ -252,7 +254,7 @@ static const struct fault faults[] = {
 	{"loss", CAUSE_PACKET_LOSS, SEVERITY_WARNING, 3e-6, 6e-5, .apply = nak, .events = 2.7e6},
 	{"much loss", CAUSE_PACKET_LOSS, SEVERITY_CRITICAL, 1.5e-4, 1e-2, .apply = nak,
 	 .events = 2.7e6},
-	/* 6 to 33 of 488,000 are below 1e-4, from 73 on above. */
+	/* Up to 33 of 488,000 are below 1e-4; 73 are above. */
 	{"timeouts", CAUSE_PACKET_LOSS, SEVERITY_WARNING, 6, 33, .apply = time_out,
 	 .changes_traffic = true, .received = 2e9, .sent = 2e9},
 	{"many timeouts", CAUSE_PACKET_LOSS, SEVERITY_CRITICAL, 73, 600, .apply = time_out,
@@ -281,7 +283,7 @@ struct result {
 	unsigned of[ARRAY_SIZE(faults)], missed[ARRAY_SIZE(faults)], misjudged[ARRAY_SIZE(faults)],
 		misdated[ARRAY_SIZE(faults)], beside[ARRAY_SIZE(faults)];
 	unsigned beside_by_cause[N_CAUSES];
-	double late_s[ARRAY_SIZE(faults)]; /* in sum, of those with a sample a second */
+	double late_s[ARRAY_SIZE(faults)]; /* sum of the delays of runs with a sample each second */
 	unsigned late_n[ARRAY_SIZE(faults)];
 };
 
@@ -289,7 +291,7 @@ struct run {
 	struct imperfect i;
 	struct diagnosis *d;
 	struct result *r;
-	/* Of a faulty one. */
+	/* only if the run has a fault */
 	const struct fault *fault;
 	double bad, begins_s;
 	bool begun;
@@ -299,7 +301,7 @@ struct run {
 
 static const unsigned intervals[] = {1, 8, 15, 60};
 
-/* Half of all nodes have a sample a second. */
+/* Half of all nodes have a sample each second. */
 static void choose(struct imperfections *how, struct world *dice)
 {
 	static const double shares[] = {0, 1.0 / 500, 1.0 / 100};
@@ -416,10 +418,10 @@ static void disturb(struct imperfect *i, void *arg)
 }
 
 struct found {
-	bool told;
-	uint64_t beside; /* other causes, as CAUSE_BIT */
+	bool reported;
+	uint64_t beside; /* other causes that were reported, as CAUSE_BIT */
 	enum severity worst;
-	double onset_s, told_s;
+	double onset_s, reported_s;
 };
 
 static void look(struct run *run, struct found *f)
@@ -428,21 +430,21 @@ static void look(struct run *run, struct found *f)
 	const struct verdict *v = diagnosis_verdicts(run->d, &n);
 
 	for (size_t k = 0; k < n; k++) {
-		bool told = v[k].opened_ms && !v[k].explained;
+		bool reported = v[k].opened_ms && !v[k].explained;
 
-		if (told && v[k].cause == run->fault->cause) {
-			if (!f->told)
-				f->told_s = imperfect_seconds(&run->i);
-			if (!f->told)
+		if (reported && v[k].cause == run->fault->cause) {
+			if (!f->reported)
+				f->reported_s = imperfect_seconds(&run->i);
+			if (!f->reported)
 				f->onset_s = (double)(v[k].onset_ms - 1000000) / 1000;
-			f->told = true;
+			f->reported = true;
 			if (v[k].severity > f->worst)
 				f->worst = v[k].severity;
 		} else if (is_alarm(&v[k])) {
 			f->beside |= CAUSE_BIT(v[k].cause);
 			verbose(run, "beside", &v[k]);
 		} else if (v[k].change == VERDICT_CLOSED && v[k].closed == CLOSE_EXPLAINED) {
-			/* It was found to be the symptom of another. */
+			/* It turned out to be a symptom of another cause. */
 			f->beside &= ~CAUSE_BIT(v[k].cause);
 		}
 	}
@@ -461,14 +463,14 @@ static void count(struct run *run, const struct found *f)
 		r->beside_by_cause[c] += (f->beside & CAUSE_BIT(c)) != 0;
 	r->wrong += f->beside != 0;
 	r->beside[k] += f->beside != 0;
-	if (!f->told) {
+	if (!f->reported) {
 		r->missed[k]++;
 		verbose(run, "missed", NULL);
 		return;
 	}
 	r->found++;
 	if (run->i.how.interval_s == 1) {
-		r->late_s[k] += f->told_s - run->begins_s;
+		r->late_s[k] += f->reported_s - run->begins_s;
 		r->late_n[k]++;
 	}
 	if (f->worst == run->fault->severity)
@@ -477,7 +479,7 @@ static void count(struct run *run, const struct found *f)
 		r->misjudged[k]++;
 		verbose(run, "misjudged", NULL);
 	}
-	/* Of rare events the first comes late. */
+	/* The first of rare events may come late. */
 	if (run->fault->events > 0)
 		event_s = 3 / (run->fault->events * run->bad);
 	if (fabs(f->onset_s - run->begins_s) <= 2 * sample_s + event_s + 0.5)
@@ -502,7 +504,7 @@ static void run_faulty(struct result *r, uint64_t seed)
 	run.fault = &faults[seed % ARRAY_SIZE(faults)];
 	run.name = run.fault->name;
 	run.bad = log_uniform(&run.i, run.fault->low, run.fault->high);
-	/* What shows the fault is there. */
+	/* The series that show the fault must exist. */
 	run.i.how.missing = 0;
 	run.i.unmarked = run.fault->unmarked;
 	run.begins_s = floor(SETTLE_S + 10 * run.i.how.interval_s + 60 * world_random(&dice));
@@ -521,7 +523,7 @@ static void run_faulty(struct result *r, uint64_t seed)
 	world_done(&dice);
 }
 
-/* --- all -------------------------------------------------------------------------------------- */
+/* --- all runs --------------------------------------------------------------------------------- */
 
 static struct {
 	atomic_ulong next;

@@ -4,16 +4,16 @@
  *   mk_sysfs DIR [NPF=8] [NVF=0] [PROFILE=brief|upstream]
  *
  * NPF physical functions with one RDMA device, port and netdev each; NVF virtual functions like
- * them, dealt out over the PFs in turn. PROFILE upstream has the files of Linux 6.12's mlx5 on
+ * them, distributed evenly over the PFs. PROFILE upstream has the files of Linux 6.12's mlx5 on
  * Ethernet: 21 counters/, 31 hw_counters/ and lifespan; brief pads them to 24 and 44. The
  * environment's TICK=n adds n steps to every counter, so that a second run over the same tree makes
- * a second sample with known deltas. No clock, no randomness: two runs write the same bytes.
+ * a second sample with known deltas. Without clock or randomness: two runs write the same bytes.
  *
- * The shape is the kernel's as far as readers see it: directories below devices/, relative links
+ * The layout is the kernel's as far as readers need it: directories below devices/, relative links
  * below class/, virtfnN and physfn, the character devices of each RDMA device. A VF is on its PF's
  * NUMA node, of which there are two. With BUS=1 in the environment also bus/pci, with classes,
- * drivers, IOMMU groups, configuration spaces and the files of network devices that a look reads;
- * without it a tree as thin as a copy may be. */
+ * drivers, IOMMU groups, configuration spaces and the files of network devices that a scan reads;
+ * without it the tree is as small as a copied one. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -52,7 +52,7 @@ static const char *const counters[] = {
 	"unicast_xmit_packets",
 	"multicast_rcv_packets",
 	"multicast_xmit_packets",
-	/* padding of the profile `brief`, in no kernel */
+	/* padding of the profile `brief`, not from a kernel */
 	"port_rcv_discards",
 	"qp1_dropped",
 	"pad_counter",
@@ -92,7 +92,7 @@ static const char *const hw_counters[] = {
 	"np_ecn_marked_roce_packets",
 	"np_cnp_sent",
 	"rx_icrc_encapsulated",
-	/* padding of the profile `brief`: a switchdev representor's */
+	/* padding of the profile `brief`: counters of a switchdev representor */
 	"vport_rx_write_requests",
 	"vport_rx_read_requests",
 	"vport_rx_atomic_requests",
@@ -111,9 +111,9 @@ static const char *const hw_counters[] = {
 
 struct device {
 	char name[32], pci[32], netdev[32];
-	char pf[32]; /* "" = is one */
+	char pf[32]; /* PCI address of the VF's PF; "" = is a PF itself */
 	unsigned seed, ifindex, numa;
-	unsigned index; /* of its character devices */
+	unsigned index; /* in the names of its character devices */
 };
 
 static unsigned n_counters = ARRAY_SIZE(counters), n_hw_counters = ARRAY_SIZE(hw_counters);
@@ -127,7 +127,7 @@ static void die(const char *what)
 	exit(1);
 }
 
-/* Opens the directory, which is made with all that is above it. */
+/* Creates the directory with its parents and opens it. */
 __attribute__((format(printf, 2, 3))) static int enter(int dir, const char *fmt, ...)
 {
 	char path[LINE_MAX_LEN];
@@ -205,7 +205,7 @@ static void put_hw_counters(int port, const struct device *d)
 	close(dir);
 }
 
-/* The link-local GID and one of an IPv4 address, as a RoCE port has them. */
+/* A link-local GID and one of an IPv4 address, as on a RoCE port. */
 static void put_gids(int port, const struct device *d)
 {
 	int gids = enter(port, "gids"), types = enter(port, "gid_attrs/types");
@@ -282,7 +282,7 @@ static void put_netdev(int function, const struct device *d)
 	close(dir);
 }
 
-/* The start of a configuration space: vendor and device, which a VF does not have. */
+/* The beginning of a configuration space: vendor and device ID, which read as ones in a VF. */
 static void put_config(int function, const struct device *d)
 {
 	static const uint8_t pf[64] = {0xb3, 0x15, 0x21, 0x10}, vf[64] = {0xff, 0xff, 0xff, 0xff};
@@ -309,7 +309,7 @@ static void put_bus(int root, int function, const struct device *d)
 	close(dir);
 }
 
-/* One character device, and its place in the class. */
+/* One character device and its entry in the class. */
 static void put_chardev(int root, const struct device *d, const char *class, const char *kind,
 			unsigned minor)
 {
@@ -327,8 +327,8 @@ static void put_chardev(int root, const struct device *d, const char *class, con
 	close(class_dir);
 }
 
-/* linux/drivers/infiniband/core/{uverbs_main,user_mad}.c: IB_UVERBS_BASE_MINOR and its like; the
- * kernel takes the minors of the 33rd device and later from elsewhere. */
+/* Minor numbers as in linux/drivers/infiniband/core/{uverbs_main,user_mad}.c (IB_UVERBS_BASE_MINOR
+ * etc.); from the 33rd device on the kernel allocates them dynamically. */
 static void put_chardevs(int root, const struct device *d)
 {
 	put_chardev(root, d, "infiniband_verbs", "uverbs", 192 + d->index);
@@ -370,7 +370,7 @@ static void put_device(int root, const struct device *d)
 	close(class);
 }
 
-/* PFs are 18 bus numbers apart; those that do not fit a domain go to the next one. */
+/* PFs are 18 bus numbers apart; when a domain is full, the next one is used. */
 static void pf_address(unsigned pf, unsigned slot, char ret[32])
 {
 	unsigned bus = 24 + pf % 12 * 18;
@@ -426,7 +426,8 @@ int main(int argc, char **argv)
 	unsigned n_vfs = argc > 3 ? number(argv[3], 100000) : 0;
 	int root;
 
-	if (argc < 2 || argc > 5 || (n_vfs && (!n_pfs || n_vfs / n_pfs > 254))) {
+	if (argc < 2 || argc > 5 || argv[1][0] == '-' ||
+	    (n_vfs && (!n_pfs || n_vfs / n_pfs > 254))) {
 		fprintf(stderr, "usage: mk_sysfs DIR [NPF] [NVF, up to 254 per PF] "
 				"[brief|upstream]\n");
 		return 2;

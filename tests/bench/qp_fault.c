@@ -4,15 +4,15 @@
  *   qp_fault rkey|rnr|gone DEVICE PEER [TIMEOUT [RETRIES]]    both ends in one process
  *   qp_fault write|answer DEVICE [TIMEOUT [RETRIES]]          one end
  *
- * rkey: an RDMA write with a wrong key. rnr: a send that nobody receives. gone: a send to a peer
- * that the scenario has cut off; it reads a line from stdin before it sends. Prints "qpn N peer M"
- * once connected, then "status S at T": the status of the completion (enum ibv_wc_status) and when
- * it was polled, unix milliseconds.
+ * rkey: an RDMA write with a wrong key. rnr: a send without a posted receive. gone: a send to a
+ * peer that the scenario has cut off; it reads a line from stdin before it sends. Prints "qpn N
+ * peer M" once connected, then "status S at T": the status of the completion (enum ibv_wc_status)
+ * and when it was polled, unix milliseconds.
  *
- * One end prints "end ..." and reads that line of the other end from stdin. Then `write` writes to
- * it twenty times a second until that fails, which it tells as above, and `answer` is there until
- * it is killed. soft-RoCE takes 7 RETRIES as without end, so perftest, which has those, never gives
- * a peer up there. */
+ * One end prints "end ..." and reads the other end's line from stdin. Then `write` writes to it
+ * twenty times a second until a write fails, and prints the status as above; `answer` runs until it
+ * is killed. soft-RoCE treats 7 RETRIES as infinite, so perftest, which uses 7, never gives up a
+ * peer there. */
 #include <infiniband/verbs.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -24,7 +24,7 @@
 
 #define SIZE 4096
 
-/* What the other end has to know. */
+/* Data that the other end needs. */
 struct address {
 	union ibv_gid gid;
 	uint32_t qpn, rkey;
@@ -60,7 +60,7 @@ static struct ibv_context *open_device(const char *name)
 	exit(1);
 }
 
-/* The IPv4 address's, which follows the link-local one. */
+/* The GID of the IPv4 address, which follows the link-local one. */
 static void find_gid(struct end *e)
 {
 	static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
@@ -163,7 +163,7 @@ static struct ibv_wc wait_completion(struct end *e)
 	return wc;
 }
 
-static void tell_status(enum ibv_wc_status status)
+static void print_status(enum ibv_wc_status status)
 {
 	struct timespec now;
 
@@ -189,7 +189,7 @@ static void fail_once(const char *how, const char *device, const char *peer, int
 	if (strcmp(how, "gone") == 0)
 		getchar();
 	post(&here, &to, strcmp(how, "rkey") == 0, 0xff);
-	tell_status(wait_completion(&here).status);
+	print_status(wait_completion(&here).status);
 	getchar();
 }
 
@@ -226,7 +226,7 @@ static void write_until_it_fails(struct end *e, const struct address *peer)
 		post(e, peer, true, 0);
 		status = wait_completion(e).status;
 	} while (status == IBV_WC_SUCCESS);
-	tell_status(status);
+	print_status(status);
 }
 
 static void be_one_end(const char *device, bool writes, int timeout, int retries)
@@ -245,7 +245,7 @@ static void be_one_end(const char *device, bool writes, int timeout, int retries
 		pause();
 }
 
-/* Argument n, or what is usual. */
+/* Argument n, or its default. */
 static int number(int argc, char **argv, int n, int usual)
 {
 	return argc > n ? atoi(argv[n]) : usual;

@@ -1,22 +1,22 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: Apache-2.0
-"""The daemon's life in fast motion: RDMA devices come and go in a synthetic tree while one connection scrapes.
+"""Soak test: RDMA devices are added and removed in a synthetic tree while one connection scrapes.
 
   soak.py WORK-DIR LOG-DIR SCRAPES CHANGES
 
 Once under valgrind (no errors, no leaks, no descriptor left open) and once without, where memory and descriptors are
 compared between the middle and the end, each time with the same devices present. A synthetic tree sends no events: the
-daemon looks at it every 50 ms. A change is over when /api/v1/devices shows it.
+daemon scans it every 50 ms. A change is complete when /api/v1/devices shows it.
 """
 import gzip, http.client, json, os, random, re, shutil, signal, subprocess, sys, time
 from bench import TOP, free_port, rss_mb
 
-PFS, VFS = 4, 12  # the PFs stay, the VFs come and go
+PFS, VFS = 4, 12  # the PFs stay, the VFs are added and removed
 RESCAN_S, SAMPLE_S = 0.05, 0.1
 PATIENCE_S = 60
 REQUESTS_EACH = 10  # at least, per change
-# The heap finds its final size late, by chance of what lies beside what: up to 0.15 MB after the middle were seen. In the 500
-# changes between, 500 bytes lost per change exceed this.
+# The heap reaches its final size late, depending on fragmentation: growth of up to 0.15 MB after the middle was observed. A leak
+# of 500 bytes per change exceeds this tolerance in the 500 changes in between.
 RSS_TOLERANCE_MB = 0.25
 
 OPENMETRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
@@ -33,7 +33,7 @@ def check(ok, what):
 
 
 class Broken(Exception):
-    """The run cannot go on."""
+    """The run cannot continue."""
 
 
 class Tree:
@@ -65,7 +65,7 @@ class Tree:
         return os.readlink(f"{self.template}/{link}")
 
     def add(self, name, rough, pause):
-        """rough: it is visible before it is complete, as hardware is."""
+        """rough: it becomes visible before it is complete, as with hardware."""
         function, links = self.links_of(name)
         steps = [lambda: shutil.copytree(f"{self.template}/devices/pci0000:00/{function}",
                                          f"{self.root}/devices/pci0000:00/{function}", symlinks=True)]
@@ -74,7 +74,7 @@ class Tree:
         self.present.add(name)
 
     def remove(self, name, rough, pause):
-        """rough: its files go before the links to them."""
+        """rough: its files are removed before the links to them."""
         function, links = self.links_of(name)
         steps = [lambda link=link: os.unlink(f"{self.root}/{link[0]}") for link in reversed(links)]
         steps += [lambda: shutil.rmtree(f"{self.root}/devices/pci0000:00/{function}")]
@@ -107,7 +107,7 @@ class Daemon:
         return self.process.poll() is None
 
     def fds(self):
-        """Those that stay: a look or a sample that is under way has some more."""
+        """The smallest of several counts, as a running scan or sample has some more."""
         counts = []
         for _ in range(20):
             counts.append(len(os.listdir(f"/proc/{self.process.pid}/fd")))
@@ -128,7 +128,7 @@ class Daemon:
 
 
 class Client:
-    """One connection for everything; each answer is judged."""
+    """Sends all requests over one connection and checks each answer."""
 
     def __init__(self, daemon):
         self.daemon, self.sent, self.refused, self.bytes, self.bad = daemon, 0, 0, 0, []
@@ -138,7 +138,7 @@ class Client:
         while True:
             try:
                 self.connection.connect()
-                self.connection.auto_open = 0  # a connection that the daemon closes is not opened again unseen
+                self.connection.auto_open = 0  # do not reconnect silently if the daemon closes the connection
                 break
             except OSError:
                 if not daemon.alive() or time.monotonic() > deadline:
@@ -166,7 +166,7 @@ class Client:
         return answer.status, answer.getheader("Content-Type"), body
 
     def next(self):
-        """The next request of the mix."""
+        """Sends the next request of the mix."""
         path, accept, encoding = REQUESTS[self.sent % len(REQUESTS)]
         status, content_type, body = self.get(path, accept, encoding)
         if status != 200 or content_type != accept:
@@ -195,7 +195,7 @@ class Client:
         return float(re.search(rf"^{re.escape(name)} (\S+)$", self.page, re.M).group(1))
 
     def until(self, condition, what):
-        """Scrapes on until that is so."""
+        """Keeps scraping until the condition holds."""
         deadline = time.monotonic() + PATIENCE_S
         self.round()
         while not condition():
@@ -206,7 +206,7 @@ class Client:
 
 
 def settle(client, tree):
-    """Until the API, the page and the samples all speak of the tree as it is."""
+    """Waits until the API, the page and the samples agree with the tree."""
     client.until(lambda: client.rdma_names() == tree.names(), f"{sorted(tree.names())} in /api/v1/devices")
     client.round()
     samples = client.metric("rocelet_samples_total")
@@ -215,7 +215,7 @@ def settle(client, tree):
 
 
 def change(client, tree, rng, rough):
-    """Adds or removes one VF; over when it is seen."""
+    """Adds or removes one VF and waits until the daemon shows the change."""
     first, absent = client.sent, sorted(set(tree.vfs) - tree.present)
     if absent and (not tree.present or rng.random() < 0.5):
         tree.add(rng.choice(absent), rough, client.round)
@@ -225,7 +225,7 @@ def change(client, tree, rng, rough):
 
 
 def remove_all(client, tree):
-    """Back to the devices that were there at first, for comparing; returns how many changes that took."""
+    """Restores the initial devices, for comparable measurements; returns the number of changes."""
     n = len(tree.present)
     for name in sorted(tree.present):
         tree.remove(name, False, client.round)
@@ -235,7 +235,7 @@ def remove_all(client, tree):
 
 
 def load(daemon, client, tree, scrapes, changes):
-    """The load itself. Returns what was measured at the beginning, in the middle and at the end."""
+    """Runs the load. Returns measurements of the beginning, the middle and the end."""
     rng, done, marks = random.Random(1), 0, []
 
     def mark():
@@ -243,7 +243,7 @@ def load(daemon, client, tree, scrapes, changes):
 
     settle(client, tree)
     generation = client.devices["generation"]
-    # What grows with use only, such as the pool of threads, has been used then.
+    # By now resources that grow only on first use, such as the thread pool, have been allocated.
     for end in changes // 10, changes // 2, changes:
         while done + len(tree.present) < end or client.sent < scrapes * end // changes:
             change(client, tree, rng, rough=done % 5 == 4)
@@ -259,28 +259,28 @@ def run(daemon, tree, scrapes, changes):
     marks, done, generations = load(daemon, client, tree, scrapes, changes)
     quiet = client.devices["generation"]
     looks = client.metric('rocelet_rescans_total{kind="devices"}')
-    client.until(lambda: client.metric('rocelet_rescans_total{kind="devices"}') >= looks + 10, "ten looks more")
+    client.until(lambda: client.metric('rocelet_rescans_total{kind="devices"}') >= looks + 10, "ten more scans")
     asked = client.sent
     client.until(lambda: client.metric("rocelet_http_requests_total") >= asked, "the requests to be counted")
     took = time.monotonic() - start
     print(f"# {daemon.name}: {client.sent} scrapes ({client.bytes / 1e6:.0f} MB) on one connection and {done} changes in "
-          f"{took:.0f} s, {looks:.0f} looks, {client.metric('rocelet_samples_total'):.0f} samples, inventory generation "
+          f"{took:.0f} s, {looks:.0f} scans, {client.metric('rocelet_samples_total'):.0f} samples, inventory generation "
           f"+{generations}")
     for m in marks:
         print(f"# {daemon.name}: after {m['changes']} changes and {m['scrapes']} scrapes: RSS {m['rss']:.2f} MB, "
               f"{m['fds']} descriptors")
-    check(client.sent >= scrapes and not client.bad, f"{daemon.name}: every answer was right" + first(client.bad))
+    check(client.sent >= scrapes and not client.bad, f"{daemon.name}: every answer was correct" + first(client.bad))
     check(done >= changes, f"{daemon.name}: each of {done} changes was seen in /api/v1/devices")
-    # One change is seen once or twice: a VF also changes its PF's number, and what is visible too early is seen twice.
+    # A change counts up to four times: a VF also changes its PF's number, and an incomplete VF is scanned again.
     check(done <= generations <= 4 * done, f"{daemon.name}: the inventory's generation followed them")
     client.round()
-    check(client.devices["generation"] == quiet, f"{daemon.name}: the generation rests when nothing changes")
+    check(client.devices["generation"] == quiet, f"{daemon.name}: the generation does not change without a change")
     check(client.metric("rocelet_http_connections_total") == 1 and client.metric("rocelet_http_errors_total") == client.refused and
           client.metric("rocelet_http_evictions_total") == 0, f"{daemon.name}: it counts one connection and no errors")
     status = daemon.stop()
     check(status == 0, f"{daemon.name}: it ends with status 0 after SIGTERM" + ("" if status == 0 else f", not {status}"))
     bad = daemon.log_lines(r" (error|warn) +\b(?!loop: (link events|uevents): the sysfs root is not this kernel's)")
-    check(not bad, f"{daemon.name}: it has nothing to complain about" + first(bad))
+    check(not bad, f"{daemon.name}: no errors or warnings are logged" + first(bad))
     return marks
 
 

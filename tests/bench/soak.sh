@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# soak.sh - what takes too long for check: every test with the most that it knows (tests/check.sh --all: hours, most of them in the lab, on all
-# its kernels; clusters; arm64 by qemu), and what is no test of its own:
+# soak.sh - tests that take too long for `make check`: every test at its longest (tests/check.sh --all: hours, most of them in the lab with all
+# its kernels; clusters; arm64 with qemu), and these parts:
 #
-#   tidy       the static analyzer follows each function as far as it can, about ten minutes
+#   tidy       the static analyzer with its highest limit of steps, about ten minutes
 #   histories  SOAK_HISTORIES (10000) random histories of the attach engine, about ten minutes
-#   bpf        the packet program put on and off an interface 1,000 times, and with 1,000 namespaces
-#   daemon     the daemon under valgrind while devices come and go and something scrapes, and the same load without valgrind, where its memory
-#              and descriptors must not grow: SOAK_SCRAPES (10000) and SOAK_CHANGES (1000), about five minutes for each of both runs
+#   bpf        the packet program attached and detached 1,000 times, and in 1,000 namespaces
+#   daemon     the daemon under valgrind while devices are added, removed and scraped, and the same load without valgrind, where its memory
+#              and descriptors must not grow: SOAK_SCRAPES (10000) and SOAK_CHANGES (1000), about five minutes for each of the two runs
 #
-# SOAK_PARTS: which of "all tidy histories bpf daemon" (every one).
+# SOAK_PARTS: a subset of "all tidy histories bpf daemon" (the default).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d -p /dev/shm)
@@ -19,7 +19,7 @@ mkdir -p build/soak
 status=0
 parts=" ${SOAK_PARTS:-all tidy histories bpf daemon} "
 
-# Random histories of the attach engine, a hundred after one another, many side by side: they mostly wait.
+# Random histories of the attach engine, in parallel batches of a hundred, because they mostly wait.
 histories() { # N
 	# shellcheck disable=SC2016
 	seq 1 100 "$1" | xargs -P 16 -I{} sh -c 'log=build/soak/histories-$1.log

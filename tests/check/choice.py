@@ -9,11 +9,11 @@ N_TURNS = 3
 @dataclasses.dataclass(frozen=True)
 class Chosen:
     job: object
-    reason: str  # "core", "touched", "turn" or "asked"
+    reason: str  # "core", "touched", "turn" or "named"
 
     @property
     def core(self):
-        return self.reason in ("core", "asked")
+        return self.reason in ("core", "named")
 
 
 def turn_of(job):
@@ -22,7 +22,7 @@ def turn_of(job):
 
 
 def touched(job, changed):
-    """changed: paths; None: unknown, which counts as any."""
+    """changed: paths; None: unknown, which counts as every path."""
     if changed is None:
         return True
     return any(path in job.files or any(folder == "." or path == folder or path.startswith(folder + "/") for folder in job.proves) for path in changed)
@@ -51,7 +51,7 @@ def core_of(jobs):
 
 
 def named(jobs, names, most=False):
-    """The tests of a kind, or "KIND/NAME", as CI runs them at most; soak's variants only if there are no others. most: as everything()."""
+    """The tests of a kind, or "KIND/NAME", with the largest arguments that CI uses; soak's variants only if there are no others. most: as in everything()."""
     chosen = []
     for name in names:
         kind, _, test = name.partition("/")
@@ -63,7 +63,7 @@ def named(jobs, names, most=False):
             continue
         widest = [job for job in found if job.when == "turns" or not any(o.label == job.label and o.when == "turns" for o in found)]
         regular = [job for job in widest if job.when != "soak"]
-        chosen += [Chosen(job, "asked") for job in regular or widest]
+        chosen += [Chosen(job, "named") for job in regular or widest]
     return chosen
 
 
@@ -73,4 +73,4 @@ def everything(jobs):
     best = {}
     for job in jobs:
         best.setdefault(job.label, []).append(job)
-    return [Chosen(job, "asked") for same in best.values() for top in [max(rank[job.when] for job in same)] for job in same if rank[job.when] == top]
+    return [Chosen(job, "named") for same in best.values() for top in [max(rank[job.when] for job in same)] for job in same if rank[job.when] == top]

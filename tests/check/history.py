@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Asks git for the turn and for the files that have changed since it began."""
+"""Reads the turn and the files that have changed since its beginning from git."""
 import os
 import subprocess
 
@@ -37,7 +37,7 @@ def begun():
 
 
 def changed_since(base):
-    """Paths that differ from a commit, committed or not; None if that cannot be known."""
+    """Paths that differ from a commit, committed or not; None if they cannot be determined."""
     if base is None:
         return None
     tracked, new = git("diff", "--name-only", "--no-renames", base), git("ls-files", "--others", "--exclude-standard")

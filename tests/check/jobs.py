@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The list of everything that can be run. Reads the heads of the test files; runs nothing.
 
-A file says at its head, one line each:
+Lines at the head of a test file:
 
   proves: FOLDER...       the folders whose promises it proves; a change in one of them selects it
   when: core [ARG...]     in `make check` and every CI run, with these arguments
@@ -11,7 +11,7 @@ A file says at its head, one line each:
   run: ARG...             a judge's own arguments, before those of `when`; {build}/x and {san}/x are built first, other words are provisions
   needs: WORD...          further provisions: see PROVISIONS in provisions.py
 
-Without a `when` line a test takes turns. A unit test needs no head: its folder says what it proves, and without a `when` line it is core.
+Without a `when` line a test runs in turns. A unit test needs no head: it proves the folder of the same name, and without a `when` line it is core.
 """
 import dataclasses
 import glob
@@ -36,12 +36,12 @@ class Kind:
     name: str
     reads: str  # the reader of its output: see verdicts.py
     weight: float  # of the machine's two processors, while it runs
-    timeout_s: int = 900  # the runner gives up after this time, on an idle machine
+    timeout_s: int = 900  # the runner ends it after this time, on an idle machine
     needs: tuple = ()
     root: bool = False
 
 
-# In the order in which they run: quick and telling tests first.
+# In the order in which they run: quick and informative tests first.
 KINDS = {kind.name: kind for kind in (
     Kind("unit", "cmocka", 0.3),
     Kind("lint", "status", 2, needs=("lint-tools", "programs")),
@@ -94,7 +94,7 @@ def words(head, key):
 
 
 def jobs_of_file(kind, path, command, name, needs=()):
-    """A job for each `when` of a file; command(args) makes its command line; needs: besides what its kind and its head say."""
+    """A job for each `when` of a file; command(args) makes its command line; needs: besides those of its kind and its head."""
     head = read_head(os.path.join(TOP, path))
     proves = words(head, "proves")
     if not proves:
@@ -132,7 +132,7 @@ def product_folder(test_path):
 
 
 def unit_program(path):
-    """The program that a unit test is part of, as the Makefile has it."""
+    """The program that a unit test is part of, as in the Makefile."""
     return path.removeprefix("tests/unit/").split("/")[0]
 
 
@@ -154,13 +154,13 @@ def unit_jobs():
         yield job("unit", whens[0][0] if whens else "core", "build", "")
         yield job("san", "core" if folder.startswith(SAN_CORE) else "turns", "build/san", "SAN=1 ")
         if group in THREADS:
-            # Without address randomisation: the sanitizer of older compilers cannot live with much of it.
+            # Without address randomisation: the sanitizer of older compilers does not support all of it.
             tsan = job("threads", THREADS[group], "build/tsan", "SAN=thread ")
             yield dataclasses.replace(tsan, command=("setarch", "-R") + tsan.command)
 
 
 LINT = (
-    # NAME, WHEN, processors, COMMAND, what it needs
+    # NAME, WHEN, processors, COMMAND, provisions
     ("compile with clang", "ci", 2, "make CC=clang test-objects fuzz"),
     ("formatting", "core", 1, "make fmt-check", "clang-14"),
     ("include rules", "ci", 1, "make check-deps"),

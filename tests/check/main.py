@@ -5,7 +5,7 @@
   check.sh                     the core of every kind, ten minutes on two idle cores
   check.sh --ci                as CI: the core, the linters, the tests that the change since the turn began touches, and a third of the rest
   check.sh --all               every test with its largest arguments; hours
-  check.sh KIND[/TEST]...      these only, KIND one of: KINDS; with --all as --all runs them
+  check.sh KIND[/TEST]...      only these, KIND one of: KINDS; with --all as --all runs them
       --list                   print the chosen tests and the reasons, and run nothing
       --turn N, --base COMMIT  for --ci: instead of .ci/turn and the commit that wrote it
       --until-red              end with the first failure

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Provisions: things that tests need. The first test that needs one has it made; each is made at most once per run."""
+"""Provisions: things that tests need. Each is made for the first test that needs it, at most once per run."""
 import dataclasses
 
 MAKE = ("make", "--no-print-directory", "--silent", "-j2")

@@ -285,7 +285,7 @@ class Run:
         if self.left_out:
             print("left out: " + ", ".join(self.left_out))
         if self.failures:
-            print("what failed:")
+            print("failed:")
             for label, why in self.failures:
                 print("\n".join([f"    {label}"] + [f"        {line}" for line in why]))
         counts = self.counts

@@ -23,7 +23,7 @@ def pace(ended):
 
 
 def fits(task, left_s, slowness):
-    """Whether it is likely to end within left_s; None: no limit."""
+    """True if it is likely to end within left_s; None: no limit."""
     return left_s is None or task.seconds * slowness <= left_s
 
 

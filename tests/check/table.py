@@ -62,7 +62,7 @@ def faults(promises, when):
     """The problems of the list of promises, a sentence each."""
     for name, quotation, tests in promises:
         if quotation not in document(name):
-            yield f"{name} does not say: {quotation}"
+            yield f"{name} does not contain: {quotation}"
         if not tests:
             yield f"no test proves: {quotation}"
         for test in tests:
@@ -104,7 +104,7 @@ def made(everything, promises, when):
              "Each promise is proven at least once in three landed changes in a row, most of them in every one.\n", "| document | promise | tests | at most every |", "|---|---|---|---|"]
     for name, quotation, tests in promises:
         often = "run" if any(when.get(test) in ("core", "ci") for test in tests) else f"{choice.N_TURNS} runs"
-        lines.append(f"| {name} | {quotation.replace('|', '/')} | {', '.join(tests)} | {often} |")
+        lines.append(f"| {name} | {quotation.replace('|', '/').replace('](docs/', '](../docs/')} | {', '.join(tests)} | {often} |")
     return "\n".join(lines) + "\n"
 
 
@@ -118,7 +118,7 @@ def main():
     if sys.argv[1:] == ["--check"]:
         with open(README) as f:
             if f.read() != text:
-                problems.append("tests/README.md is not what the heads of the tests say: make golden")
+                problems.append("tests/README.md differs from the heads of the tests: make golden")
     else:
         with open(README, "w") as f:
             f.write(text)

@@ -32,7 +32,7 @@ def three_turns_in_a_row_run_everything():
     seen = [labels(choice.choose(jobs, [], turn)) for turn in (7, 8, 9)]
     assert seen[0] | seen[1] | seen[2] == {j.label for j in jobs} - {"lab s"}
     assert all("lab c" in s for s in seen) and not seen[0] & seen[1] - {"lab c"}
-    assert min(map(len, seen)) > 8, "one turn has hardly any tests"
+    assert min(map(len, seen)) > 8, "one turn has too few tests"
 
 
 def a_new_test_moves_no_other():
@@ -49,7 +49,7 @@ def a_change_selects_what_proves_its_folder():
     assert hit("daemon/attach/ipam/plugin_sandbox.c") == {"lab a", "lab c", "lab d"}
     assert hit("daemon/attach_other.c") == {"lab d"}, "a folder is not a prefix of a name"
     assert hit("tests/b.sh") == {"lab b", "lab d"}, "its own file"
-    assert labels(choice.choose(jobs, None, 0), "touched") == {j.label for j in jobs}, "unknown is any"
+    assert labels(choice.choose(jobs, None, 0), "touched") == {j.label for j in jobs}, "unknown is every path"
 
 
 def an_unknown_turn_is_every_turn():
@@ -73,7 +73,7 @@ def names_select():
     assert labels(choice.everything(jobs)) == {"lab x", "lab y", "ship z"} == labels(choice.named(jobs, ["lab", "ship"], most=True))
     try:
         choice.named(jobs, ["lab/unknown"])
-        raise AssertionError("an unknown name was taken")
+        raise AssertionError("an unknown name was accepted")
     except KeyError:
         pass
 
@@ -89,24 +89,24 @@ def room_and_order():
     assert next_task([Task("huge", 9, 1)], {}, [], set()).key == "huge", "whatever it weighs, alone it runs"
 
 
-def needs_are_made_once_and_waited_for():
+def provisions_are_made_once_and_waited_for():
     program = Task("make:x", 1, 1, lock="make")
     first, second = Task("first", 0.3, 1, ("make:x",)), Task("second", 0.3, 1)
     assert next_task([first, second], {"make:x": program}, [], set()) is program
-    assert next_task([first, second], {}, [program], set()) is second, "what does not need it goes on"
+    assert next_task([first, second], {}, [program], set()) is second, "a test that does not need it starts"
     assert next_task([first, second], {}, [], {"make:x"}) is first
     other = Task("make:y", 1, 1, lock="make")
     assert next_task([Task("third", 1, 1, ("make:y",))], {"make:y": other}, [program], set()) is None, "one make at a time"
 
 
-def time_that_is_left():
+def remaining_time():
     assert fits(Task("t", 1, 100), None, 5)
     assert fits(Task("t", 1, 100), 200, 2) and not fits(Task("t", 1, 100), 199, 2)
     assert pace([]) == 1 and 1.9 < pace([(600, 1200)]) < 2.1
-    assert pace([(1, 30)]) < 1.5, "one short test says little"
+    assert pace([(1, 30)]) < 1.5, "one short test has little weight"
 
 
-# --- what an output says -----------------------------------------------------------------------
+# --- verdicts ----------------------------------------------------------------------------------
 
 def cmocka_counts():
     v = verdicts.read_cmocka(1, "[       OK ] a\n[  FAILED  ] b\n[  FAILED  ] b\n[  SKIPPED ] c\nskipped: no root\n")
@@ -146,7 +146,7 @@ def every_test_has_a_head_and_every_promise_a_proof():
 def a_promise_without_proof_is_found():
     when = {"lab a": "turns", "lab s": "soak"}
     found = list(table.faults([("README.md", "no such words", ["lab a"]), ("README.md", "RoCE", ["lab x"]), ("README.md", "RDMA", ["lab s"])], when))
-    for words in ("does not say", "no test lab x", "only make soak", "nothing in promises.txt quotes"):
+    for words in ("does not contain", "no test lab x", "only make soak", "nothing in promises.txt quotes"):
         assert any(words in fault for fault in found), words
 
 
@@ -191,7 +191,7 @@ def without_time_the_core_fails_and_the_rest_is_skipped():
     assert status == 1 and r.counts.failed == 1
 
 
-def what_runs_when_time_is_up_is_ended_with_all_its_children():
+def running_tests_are_ended_with_all_children_when_time_is_up():
     status, r = ran([sh("stuck", "sleep 1000 & wait")], run.MARGIN_S + 1, {"ship stuck": 0.1}, core=False)
     assert status == 0 and r.counts.skipped == 1 and r.left_out == ["ship stuck"]
 
@@ -201,7 +201,7 @@ def until_red_ends_with_the_first_failure():
     assert status == 1 and r.counts.failed == 1 and r.counts.skipped == 2
 
 
-def what_needs_something_broken_is_not_run():
+def a_test_whose_provision_is_broken_is_not_run():
     run.provision.__globals__["PROVISIONS"]["broken"] = run.provision("image").__class__("broken", "broken thing", ("false",))
     status, r = ran([sh("needy", "echo '1 passed, 0 failed'", needs=("broken",))])
     assert status == 1 and (r.counts.passed, r.counts.failed, r.counts.skipped) == (0, 1, 1)

@@ -5,7 +5,7 @@
 #include "exact_copy.h"
 #include "nlsock.h"
 
-/* Hands each message to fn. */
+/* Calls fn with each message. */
 static inline void datagram_walk(const uint8_t *data, size_t n, nlsock_fn *fn, void *arg)
 {
 	void *copy = exact_copy(data, n);

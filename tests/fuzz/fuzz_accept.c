@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Any bytes as Accept and as Accept-Encoding.
+/* Any bytes as the headers Accept and Accept-Encoding.
  *
  * proves: daemon/http
  * when: turns 4
@@ -14,7 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	char *s = malloc(n + 1); /* its own block: a read past the end is found */
+	/* exactly this size, so that sanitizers find a read past the end */
+	char *s = malloc(n + 1);
 
 	if (!s)
 		return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Any bytes as the body of an order; the first says of which kind.
+/* Any bytes as the body of an admin request; the first byte selects its kind.
  *
  * proves: daemon/api
  * when: core 2

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Any bytes as the alias of a netdev: whoever has the netdev may set it, and what is read from it
- * becomes the name of a netdev and is looked for among the pods.
+/* Any bytes as the alias of a netdev, which a pod can set. The decoded name is given to a netdev,
+ * and the UID is compared with those of pods.
  *
  * proves: include daemon/attach
  * when: core 2
@@ -15,7 +15,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
-/* dev_valid_name(), linux/net/core/dev.c. */
+/* The rules of dev_valid_name(), linux/net/core/dev.c. */
 static void check_name(const char *name)
 {
 	size_t len = strlen(name);
@@ -32,7 +32,7 @@ static void check_uid(const char *uid)
 			abort();
 }
 
-/* What we wrote ourselves reads the same. */
+/* An alias that rocelet writes yields the same name and UID. */
 static void check_ours(const char *name, const char *uid)
 {
 	char alias[ATTACH_ALIAS_SIZE], again[IFNAMSIZ], uid_again[POD_UID_SIZE];
@@ -56,7 +56,8 @@ static void check_ours(const char *name, const char *uid)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	char name[IFNAMSIZ] = "untouched", uid[POD_UID_SIZE];
-	char *alias = malloc(n + 1); /* its own block: a read past the end is found */
+	/* exactly this size, so that sanitizers find a read past the end */
+	char *alias = malloc(n + 1);
 
 	if (!alias)
 		return 0;

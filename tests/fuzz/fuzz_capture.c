@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Any bytes as a capture file: it comes to the same whether they come at once or in pieces, and
- * what it comes to can be told.
+/* Any bytes as a capture file: read at once or in pieces, the result is the same, and it can be
+ * written as JSON.
  *
  * proves: daemon/capture hw/sniff
  * when: turns 4
@@ -13,7 +13,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
-/* Each call gets memory of just the bytes that there are. Returns how the file ends. */
+/* Reads in steps; each call gets a block of exactly the available bytes. Returns how the file
+ * ends. */
 static int read_in(struct capture_summary *s, const uint8_t *data, size_t n, size_t step)
 {
 	static struct capture c;
@@ -64,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 
 	if (!whole.flows.entries && (summary_init(&whole) < 0 || summary_init(&pieces) < 0))
 		abort();
-	/* Small tables: clearing them is most of the work otherwise. */
+	/* Small tables, because clearing large ones would dominate the run time. */
 	whole.flows.n_sets = pieces.flows.n_sets = 4;
 	empty(&whole);
 	empty(&pieces);

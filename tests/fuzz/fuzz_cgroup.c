@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Any bytes as /proc/PID/cgroup: a process may name cgroups of its own.
+/* Any bytes as /proc/PID/cgroup, as a process may create cgroups with any names.
  *
  * proves: daemon/pods
  * when: core 2
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cgroup_pod.h"
 #include "exact_copy.h"
+#include "process_owner.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Any text as the kubelet's checkpoint: two lists or a sentence.
+/* Any text as the kubelet's checkpoint: two lists or an error.
  *
  * proves: k8s/kubelet
  * when: core 2

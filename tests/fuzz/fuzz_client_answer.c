@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Any bytes as an answer of the daemon: an answer that is whole stays the same when more comes.
+/* Any bytes as an answer of the daemon: further bytes do not change a complete answer.
  *
  * proves: daemon/client
  * when: turns 4

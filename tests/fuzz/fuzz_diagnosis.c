@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The engine under any sequence of samples: ports that come and go, counters that go anywhere, time
- * that jumps. What is told is of ports that were there, ends when they go, and never hides itself.
+/* The engine with any sequence of samples: ports appear and disappear, counters change arbitrarily,
+ * and time jumps. Verdicts are only of existing ports, end when the port is removed, and are never
+ * their own symptom.
  *
- * Of each sample the first byte says how much time has passed, the second which ports there are;
- * then come changes until a byte of 0xff: port and series, kind of change, value.
+ * The first byte of a sample is the time that has passed, the second a mask of the present ports;
+ * changes follow until a byte of 0xff: series, port and kind of change, value.
  *
  * proves: daemon/diagnosis
  * when: turns 4
@@ -15,7 +16,7 @@
 #include "diagnosis_json.h"
 
 #define PORTS	   3
-/* Samples after which a port that has gone must have left nothing. */
+/* Samples without a port after which its verdicts must be closed. */
 #define GONE_AFTER 3
 
 struct input {
@@ -29,7 +30,8 @@ static uint8_t take(struct input *in)
 
 static struct port_settings settings;
 
-/* Where a counter goes: nowhere, a little, far, back, away. */
+/* Sets a counter, or moves it a little, far or back, or makes it unreadable; or changes the port's
+ * state or settings. */
 static void change(struct port_observation *o, uint8_t series, uint8_t how, uint8_t by)
 {
 	double *v = &o->value[series % N_SERIES];
@@ -131,7 +133,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		o.partial = which & 0x80;
 		if (diagnosis_tick(d, &o) < 0)
 			abort();
-		/* A sample at the same moment was none. */
+		/* A sample at the time of the previous one is skipped. */
 		for (int i = 0; i < PORTS && o.now_ms > before_ms; i++)
 			absent[i] = which & 1 << i ? 0 : absent[i] + !o.partial;
 		check(d, &o, absent);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Event datagrams as any local process could have sent them: rtnetlink, RDMA netlink, devlink, and
+/* Event datagrams, which any local process could send: rtnetlink, RDMA netlink, devlink, and
  * the BPF ring buffer.
  *
  * proves: daemon/events hw/netlink
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "bpf_event_check.h"
+#include "bpf_source.h"
 #include "exact_copy.h"
 #include "relevance.h"
 

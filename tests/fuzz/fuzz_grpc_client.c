@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Fuzzes the gRPC client with what a server sends. The first byte says how: bits 0-3 how finely the
- * bytes come (a power of two), 4 the server's SETTINGS are put in front, 5 nothing is read back, 6
- * time passes, 7 calls are given up on their first message.
+/* Feeds the gRPC client with a server's bytes. Bits of the first byte: 0-3 size of the pieces (a
+ * power of two), 4 begin with the server's SETTINGS, 5 never read the output, 6 let time pass, 7
+ * cancel each call at its first message.
  *
  * proves: k8s/rpc
  * when: core 2
@@ -50,7 +50,7 @@ static void on_end(struct grpc_call *call, enum grpc_status status, const char *
 		abort();
 	a->is_ended = true;
 	a->all->sum += strlen(text) + strlen(grpc_status_name(status));
-	start(a->all, 0, false); /* one more from within, as long as there is room */
+	start(a->all, 0, false); /* a further call, started inside the hook */
 }
 
 static void start(struct calls *all, uint32_t timeout_ms, bool gives_up)

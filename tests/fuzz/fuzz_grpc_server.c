@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Fuzzes the gRPC server with what a client sends. The first byte says how: bits 0-3 how finely the
- * bytes come (a power of two), 4 the connection preface is put in front, 5 nothing is read back, 6
- * time passes, 7 GOAWAY is said half-way.
+/* Feeds the gRPC server with a client's bytes. Bits of the first byte: 0-3 size of the pieces (a
+ * power of two), 4 begin with the connection preface, 5 never read the output, 6 let time pass, 7
+ * shut down (GOAWAY) half-way.
  *
  * proves: k8s/rpc
  * when: core 2
@@ -58,10 +58,10 @@ static void on_cancel(struct grpc_call *call, void *arg)
 		s->held[i] = s->held[--s->n_held];
 		return;
 	}
-	abort(); /* told of a call that is not ours, or twice */
+	abort(); /* an unknown call, or cancelled twice */
 }
 
-/* Every other call that is held hears something. */
+/* Sends to, or finishes, some of the held calls. */
 static void move(struct service *s, unsigned i)
 {
 	if (s->n_held == 0 || i % 2)
@@ -79,7 +79,7 @@ static void talk(struct grpc_conn *c, struct service *s, uint8_t how, const uint
 	size_t step = (size_t)1 << (how & 0xf), part;
 	uint64_t now = 1000;
 
-	if (how & 0x10) /* with its final 0 */
+	if (how & 0x10) /* including the terminating NUL */
 		grpc_bytes_feed(c, (const uint8_t *)magic, sizeof(magic), now);
 	for (size_t at = 0; at < n; at += part) {
 		part = n - at < step ? n - at : step;
@@ -112,6 +112,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	talk(c, &s, data[0], data + 1, n - 1);
 	grpc_conn_free(c);
 	if (s.n_held > 0)
-		abort(); /* somebody was not told */
+		abort(); /* no cancel for an open call */
 	return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What an IPAM plugin answers: any bytes are addresses or a sentence.
+/* Any bytes as the output of an IPAM plugin: addresses or an error.
  *
  * proves: daemon/attach/ipam
  * when: core 2

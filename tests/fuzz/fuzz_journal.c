@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Any bytes as a journal's file: a record that can be written again and then reads the same, or a
- * sentence. Also as the record of a block whose checksum holds.
+/* Any bytes as a journal file: an error, or a record that is equal when it is written and read
+ * again. Also as the record of a block with a valid checksum.
  *
  * proves: daemon/attach/journal
  * when: core 2

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A pod mounts what it likes where it likes: any line is a mount or is none, and no part of one
+/* Any line of mountinfo, as pods can choose paths in it: it is a mount or rejected, and no field
  * reaches beyond the line.
  *
  * proves: hw/ops
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mountinfo.h"
+#include "host_view.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

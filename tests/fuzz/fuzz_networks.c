@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The annotation of a pod: any text either is understood or gets a sentence, and what is understood
- * keeps within its bounds and makes a plan or a sentence over any pool.
+/* Any text as the annotation of a pod: an error, or networks within their limits, which yield a
+ * plan or an error with any pool.
  *
  * proves: daemon/config
  * when: core 2

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* RDMA netlink answers and events.
+/* Decoders of RDMA netlink answers and events.
  *
  * proves: hw/netlink
  * when: core 2

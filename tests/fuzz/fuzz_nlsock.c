@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A datagram's framing, as any local process could have sent it: no message may reach past its end.
+/* Framing of a datagram, which any local process could send: no message may reach past its end.
  *
  * proves: hw/netlink
  * when: core 2

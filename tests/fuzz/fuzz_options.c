@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The configuration file's reader: any bytes either parse or give a sentence.
+/* Any bytes as the configuration file: options or an error.
  *
  * proves: daemon/config
  * when: turns 4

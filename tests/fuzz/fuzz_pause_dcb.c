@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Fuzzes the decoders of pause and of DCB, frames and settings, with a datagram of messages.
+/* Decoders of pause and DCB (frame counts and settings), with a datagram of messages.
  *
  * proves: hw/netlink hw/counters
  * when: turns 4
@@ -20,7 +20,7 @@ static void on_named(const char *name, uint64_t value, void *arg)
 	*sum += strlen(name) + (size_t)value;
 }
 
-/* What is told may be used as an index. */
+/* Decoded values may be used as an index. */
 static void check_settings(const struct port_settings *s)
 {
 	for (int i = 0; i < N_DSCP && s->seen & SETTINGS_DSCP; i++)
@@ -31,7 +31,7 @@ static void check_settings(const struct port_settings *s)
 			abort();
 }
 
-/* Whatever the family is called: the message says it is the one. */
+/* Takes the message's type for the family's. */
 static int on_message(const struct nlmsghdr *h, void *arg)
 {
 	struct port_settings settings = {0};

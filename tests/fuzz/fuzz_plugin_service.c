@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The first byte says which method is called and how the hooks answer, the rest is the request.
+/* Any request to the device plugin: the first byte selects the method and how the hooks answer.
  *
  * proves: k8s/kubelet
  * when: turns 10
@@ -31,7 +31,7 @@ struct answers {
 	unsigned ends;
 };
 
-/* What reaches a hook has been checked. */
+/* IDs that reach a hook have been checked. */
 static void check_ids(const struct id_list *l)
 {
 	for (size_t i = 0; i < l->n; i++)
@@ -155,7 +155,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		carry(server, client);
 	}
 	if (answers.ends == 0 && !answers.open && (data[0] & 7) != 5)
-		abort(); /* every question is answered */
+		abort(); /* every request is answered */
 	if (data[0] & 16)
 		plugin_service_retire(s);
 	grpc_conn_free(server);

@@ -23,30 +23,32 @@ static void read_ids(struct id_list l)
 		abort();
 }
 
-static void read_request(struct wire_request *q)
+static void read_request(struct plugin_request *q)
 {
-	for (size_t i = 0; i <= wire_request_n(q); i++) {
-		struct preference_request p = wire_request_preference(q, i);
-
-		read_ids(wire_request_ids(q, i));
-		read_ids(p.available);
-		read_ids(p.must_include);
+	for (size_t i = 0; i < q->n; i++) {
+		if (q->ids)
+			read_ids(q->ids[i]);
+		if (q->preferences) {
+			read_ids(q->preferences[i].available);
+			read_ids(q->preferences[i].must_include);
+		}
 	}
-	wire_request_free(q);
+	plugin_request_done(q);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	struct wire_request *q;
+	struct plugin_request q;
+	struct err e;
 	bool registered;
 	char text[32];
 
-	if (wire_decode_allocate(&q, data, n) == 0)
-		read_request(q);
-	if (wire_decode_pre_start(&q, data, n) == 0)
-		read_request(q);
-	if (wire_decode_preferred(&q, data, n) == 0)
-		read_request(q);
+	if (plugin_request_allocate(&q, data, n, &e) == 0)
+		read_request(&q);
+	if (plugin_request_pre_start(&q, data, n, &e) == 0)
+		read_request(&q);
+	if (plugin_request_preferred(&q, data, n, &e) == 0)
+		read_request(&q);
 	if (wire_decode_registration_status(&registered, text, sizeof(text), data, n) == 0 &&
 	    strlen(text) >= sizeof(text))
 		abort();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Any bytes as the kubelet's PodResources answer, whole and in pieces, which make the same list.
+/* Any bytes as the kubelet's PodResources answer, whole and in pieces: both yield the same list.
  *
  * proves: k8s/kubelet
  * when: core 2

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The reader of pools: any bytes either parse or give a sentence; what was understood prints as a
- * file that is understood the same way.
+/* Any bytes as the configuration of pools: an error, or pools that are equal when they are printed
+ * and read again.
  *
  * proves: daemon/config
  * when: core 2

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Fuzzes what names queue pairs: RDMA netlink's dump into the table, and a process' cgroups.
+/* Sources of queue pairs and their owners: RDMA netlink's dump into the table, and a process's
+ * cgroups.
  *
  * proves: daemon/qp hw/netlink
  * when: turns 4
@@ -7,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cgroup_pod.h"
 #include "exact_copy.h"
 #include "nlsock.h"
+#include "process_owner.h"
 #include "qp_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
@@ -46,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	if (!buf)
 		return 0;
 	nlsock_walk(buf, n, on_message, &list);
-	/* Twice: into an empty table, and into what it has become. */
+	/* Into an empty table first, then into the resulting one. */
 	for (uint64_t i = 0; i < 2; i++)
 		qp_table_replace(&table, list.items, list.n, i);
 	for (size_t i = 0; i < list.n; i++)

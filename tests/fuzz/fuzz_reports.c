@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Link states of VFs and devlink's health reporters.
+/* Decoders of link states of VFs and of devlink's health reporters.
  *
  * proves: hw/netlink
  * when: turns 4
@@ -22,7 +22,7 @@ static int on_vf(int vf, enum vf_link link, uint64_t settings, void *arg)
 	return 0;
 }
 
-/* Whatever the family is called: the message says it is the one. */
+/* Takes the message's type for the family's. */
 static int on_message(const struct nlmsghdr *h, void *arg)
 {
 	struct devlink_reporter r;

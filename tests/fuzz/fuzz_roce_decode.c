@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Fuzzes the decoder of frames. First two bytes: how much longer the frame is than what is at hand,
- * and whether it starts at its network header.
+/* Decoder of frames. First two bytes: by how much the frame is longer than the available bytes, and
+ * whether they begin at the network header.
  *
  * proves: include
  * when: core 2
@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 static const uint32_t types[] = {0, 0x0800, 0x86dd, 0x8915};
 
-/* What a packet says of itself lies within it. */
+/* Offsets and lengths of a packet are within the frame. */
 static void check(const struct roce_frame *f, const struct roce_packet *p)
 {
 	if (p->icrc_offset + ROCE_ICRC_SIZE > f->length || p->bth_offset >= p->icrc_offset ||
@@ -28,7 +28,7 @@ static void check(const struct roce_frame *f, const struct roce_packet *p)
 		abort();
 }
 
-/* The short way decides as the long one does, or leaves it to that. */
+/* The fast path yields the same result as the full decoder, or leaves the frame to it. */
 static void check_plain(const struct roce_frame *f)
 {
 	struct roce_found plain = {0}, any = {0};

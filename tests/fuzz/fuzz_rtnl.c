@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Link, namespace, route and nexthop messages.
+/* Decoders of link, namespace, route and nexthop messages.
  *
  * proves: hw/netlink
  * when: core 2

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A scenario file of any bytes: every point in time is later than the one before, names end where
- * they must, and whatever diagnosis says of it is of a port that is in it.
+/* Any bytes as a scenario file: times increase, names are terminated, and verdicts are only of
+ * ports that the file has.
  *
  * proves: daemon/diagnosis
  * when: turns 4

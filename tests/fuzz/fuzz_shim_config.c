@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Any bytes on the CNI plugin's standard input: a configuration or one error, and a DEL always has
- * a request that the daemon reads.
+/* Any bytes on the CNI plugin's standard input: a configuration or one error; a DEL always yields a
+ * request that the daemon can read.
  *
  * proves: k8s/cni
  * when: core 2
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shim_call.h"
 #include "shim_config.h"
-#include "shim_request.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Fuzzes the decoders of RDMA statistics with a datagram of messages.
+/* Decoders of RDMA statistics, with a datagram of messages.
  *
  * proves: hw/netlink hw/counters
  * when: turns 4
@@ -12,7 +12,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
-/* Reads the whole name, so that one without its end is noticed. */
+/* Reads the whole name, so that a missing terminating NUL is noticed. */
 static void on_named(const char *name, uint64_t value, void *arg)
 {
 	size_t *sum = arg;

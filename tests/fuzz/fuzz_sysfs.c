@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The texts of attributes: every parser over the same bytes.
+/* Any bytes as the text of a sysfs attribute, for every parser.
  *
  * proves: hw
  * when: turns 4

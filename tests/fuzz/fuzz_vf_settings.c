@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Settings of VFs as their PF's driver tells them, addresses and routes of a link.
+/* Decoders of VF settings reported by the PF's driver, and of a link's addresses and routes.
  *
  * proves: hw/netlink
  * when: turns 4

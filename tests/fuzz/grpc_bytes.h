@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* grpc_bytes.h - what a gRPC connection is fed by its fuzzers, and what it says. */
+/* grpc_bytes.h - feeds a fuzzer's bytes to a gRPC connection and reads its output. */
 #pragma once
 
 #include "exact_copy.h"
@@ -16,7 +16,7 @@ static inline int grpc_bytes_feed(struct grpc_conn *c, const uint8_t *bytes, siz
 	return r;
 }
 
-/* Takes all there is; both ends of each piece are read, and added to *sum. */
+/* Takes all output; reads both ends of each piece and adds them to *sum. */
 static inline void grpc_bytes_take(struct grpc_conn *c, size_t *sum)
 {
 	const uint8_t *bytes;

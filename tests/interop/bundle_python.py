@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Judges `rocectl support-bundle`: what docs/reference/rocectl.md promises is in it, no secret is, and it is whole or not there.
+"""Judges `rocectl support-bundle`: it has the files that docs/reference/rocectl.md lists, no secret, and is complete or absent.
 
   bundle_python.py DAEMON ROCECTL [CHECK...]
 
@@ -62,7 +62,7 @@ class Node(Tree):
         self.__dict__.update(gpu_node(2).__dict__)
         os.makedirs(self.dir + "/kubelet/device-plugins")
         os.makedirs(self.dir + "/state/devices")
-        # As a ConfigMap is mounted.
+        # As in a mounted ConfigMap.
         self.put("etc/..2026/config.json", CONFIG)
         os.symlink("..2026", self.dir + "/etc/..data")
         os.symlink("..data/config.json", self.dir + "/etc/config.json")
@@ -77,7 +77,7 @@ class Node(Tree):
                                         "--state-dir", self.dir + "/state", "--kubelet-dir", self.dir + "/kubelet", "--sample-interval", "0.1"],
                                        stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         until("it serves", lambda: os.path.exists(self.socket) and self.rocectl("devices").returncode == 0)
-        until("it has something for every question", lambda: b"the daemon answers" not in self.member(self.bundle(), "not-read.txt"))
+        until("the daemon answers every request", lambda: b"the daemon answers" not in self.member(self.bundle(), "not-read.txt"))
 
     def __enter__(self):
         return self
@@ -92,7 +92,7 @@ class Node(Tree):
                               cwd=self.dir, **dict({"stdout": subprocess.PIPE}, **more))
 
     def bundle(self, *words):
-        """{name: content} of one that goes to stdout."""
+        """{name: content} of a bundle written to stdout."""
         done = self.rocectl("support-bundle", "-o", "-", "--config", self.dir + "/etc/config.json", "--state-dir", self.dir + "/state", *words)
         equal((done.returncode, done.stderr), (0, b""))
         return unpack(done.stdout)
@@ -115,7 +115,7 @@ def has_no_secret(bundle):
             assert secret.encode() not in content, f"{secret} in {name}"
 
 
-def promised():
+def documented_files():
     """The files of the table in docs/reference/rocectl.md."""
     with open(TOP + "/docs/reference/rocectl.md", encoding="utf-8") as f:
         part = f.read().split("\n## The support bundle\n")[1].split("\n## ")[0]
@@ -126,7 +126,7 @@ def promised():
 
 
 @check
-def what_is_promised_and_no_secret():
+def documented_files_and_no_secret():
     with Node() as node:
         bundle = node.bundle()
         has_no_secret(bundle)
@@ -135,7 +135,7 @@ def what_is_promised_and_no_secret():
         if "kernel.log" not in there:
             assert "/dev/kmsg: " in missed, missed
             there.add("kernel.log")
-        equal(sorted(there), promised())
+        equal(sorted(there), documented_files())
         for name, content in bundle.items():
             if name.endswith(".json"):
                 json.loads(content)
@@ -143,9 +143,9 @@ def what_is_promised_and_no_secret():
         equal(config["pools"][0]["network"]["ipam"]["type"], "static")
         equal(config["pools"][0]["network"]["ipam"]["password"], "(masked)")
         equal(config["pools"][0]["network"]["ipam"]["server"], "https://(masked)@10.0.0.1/v1")
-        asked = subprocess.run(["curl", "-sS", "-m", str(SOON), "--unix-socket", node.dir + "/run/rocelet.sock", "http://x/api/v1/config"], capture_output=True,
+        answer = subprocess.run(["curl", "-sS", "-m", str(SOON), "--unix-socket", node.dir + "/run/rocelet.sock", "http://x/api/v1/config"], capture_output=True,
                                check=True).stdout
-        has_no_secret({"/api/v1/config": asked})
+        has_no_secret({"/api/v1/config": answer})
         effective = json.loads(node.member(bundle, "api/config.json"))
         equal(effective["pools"][0]["network"]["ipam"]["password"], "(masked)")
         journal = json.loads(next(content for name, content in bundle.items() if "journal/0000:18:00.2" in name))
@@ -156,8 +156,8 @@ def what_is_promised_and_no_secret():
 
 
 @check
-def secrets_that_a_test_would_miss():
-    """It does find them where nothing is masked: the files as they are on the disk."""
+def unmasked_secrets_are_found():
+    """has_no_secret() finds the secrets in the unmasked files on the disk."""
     node = Node(runs=False)
     texts = {path: open(node.dir + path, "rb").read() for path in ("/etc/config.json", "/state/devices/0000:18:00.2")}
     found = {secret for secret in SECRETS for text in texts.values() if secret.encode() in text}
@@ -165,7 +165,7 @@ def secrets_that_a_test_would_miss():
 
 
 @check
-def a_file_of_one_s_own():
+def an_output_file():
     with Node() as node:
         paths = ["--config", node.dir + "/etc/config.json", "--state-dir", node.dir + "/state"]
         os.umask(0)
@@ -197,7 +197,7 @@ def without_a_daemon():
     bundle = node.bundle()
     has_no_secret(bundle)
     missed = node.member(bundle, "not-read.txt").decode()
-    assert "api/config.json, and what follows of the daemon's: " in missed and "does rocelet run?" in missed, missed
+    assert "api/config.json, and the daemon's documents that follow: " in missed and "is rocelet running?" in missed, missed
     assert not any("/api/" in name for name in bundle), list(bundle)
     for name in ("config.json", "host.txt", "versions.txt", "journal/0000:18:00.2.json"):
         assert node.member(bundle, name), list(bundle)
@@ -205,8 +205,8 @@ def without_a_daemon():
 
 
 @check
-def a_daemon_that_is_none():
-    """Somebody else's socket: said once, and nothing else is lost."""
+def a_socket_of_another_program():
+    """Reported once, and nothing else is missing."""
     import socket
     import threading
     node = Node(runs=False)
@@ -231,8 +231,8 @@ def a_daemon_that_is_none():
 
 
 @check
-def what_cannot_be_read():
-    """A state folder that is not there or none; links and pipes in it; a configuration that is no JSON, or too long."""
+def unreadable_files():
+    """A state folder that is missing or a file; links and pipes in it; a configuration that is not JSON, or too long."""
     node = Node(runs=False)
     node.put("secret-file", SECRETS[8])
     os.symlink(node.dir + "/secret-file", node.dir + "/state/devices/link")
@@ -244,8 +244,8 @@ def what_cannot_be_read():
     bundle = node.bundle()
     has_no_secret(bundle)
     missed = node.member(bundle, "not-read.txt").decode()
-    for line in ("journal/link: a link, which is not followed", "journal/relative: a link, which is not followed", "journal/pipe: no plain file",
-                 "journal/folder: no plain file"):
+    for line in ("journal/link: a symbolic link; not followed", "journal/relative: a symbolic link; not followed", "journal/pipe: not a regular file",
+                 "journal/folder: not a regular file"):
         assert line in missed, missed
     assert not any("\x1b" in name for name in bundle), list(bundle)
     equal(json.loads(node.member(bundle, "journal/torn.json"))[0]["record"], None)
@@ -255,8 +255,8 @@ def what_cannot_be_read():
     os.rename(node.dir + "/state/devices", node.dir + "/elsewhere")
     os.symlink("../elsewhere", node.dir + "/state/devices")
     bundle = node.bundle()
-    assert "/devices: a link, which is not followed" in node.member(bundle, "not-read.txt").decode(), bundle
-    for text, why in (("{\n\"password\": \"" + SECRETS[9] + "\",}", "line 2 is no JSON"), ('{"a": "' + "x" * (1 << 20) + '"}', "is no JSON")):
+    assert "/devices: a symbolic link; not followed" in node.member(bundle, "not-read.txt").decode(), bundle
+    for text, why in (("{\n\"password\": \"" + SECRETS[9] + "\",}", "line 2 is not valid JSON"), ('{"a": "' + "x" * (1 << 20) + '"}', "is not valid JSON")):
         node.put("etc/..2026/config.json", text)
         bundle = node.bundle()
         has_no_secret(bundle)
@@ -266,12 +266,12 @@ def what_cannot_be_read():
     os.symlink("../secret-file", node.dir + "/etc/config.json")
     bundle = node.bundle()
     has_no_secret(bundle)
-    assert "config.json: a link, which is not followed" in node.member(bundle, "not-read.txt").decode(), bundle
+    assert "config.json: a symbolic link; not followed" in node.member(bundle, "not-read.txt").decode(), bundle
 
 
 @check
 def a_full_disk():
-    """One sentence, and no part of it is left."""
+    """One sentence, and no partial file is left."""
     node = Node(runs=False)
     with open("/dev/full", "wb") as full:
         done = node.rocectl("support-bundle", "-o", "-", stdout=full)
@@ -282,7 +282,7 @@ def a_full_disk():
         return
     os.mkdir(node.dir + "/small")
     script = 'mount -t tmpfs -o size=4k none "$0"/small && cd "$0"/small && "$1" --socket "$0"/x support-bundle -o b.tar.gz --state-dir "$0"/state; echo $?; ls -A'
-    # What does not compress.
+    # Content that does not compress.
     node.put("state/devices/big", journal_block(1, {"x": os.urandom(7000).hex()}))
     done = subprocess.run(["unshare", "-m", "sh", "-c", script, node.dir, programs["rocectl"]], capture_output=True, timeout=SOON, check=False)
     equal((done.stdout, len(done.stderr.splitlines())), (b"1\n", 1))

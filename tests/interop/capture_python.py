@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Judges rocectl pcap and sniff: scapy makes the packets and their ICRCs, tshark says what each of them is.
+"""Judges rocectl pcap and sniff: scapy makes the packets and their ICRCs, tshark decodes each of them for comparison.
 
   capture_python.py PROGRAM      PROGRAM: build/rocectl
 
@@ -35,7 +35,7 @@ from scapy.utils import PcapWriter  # noqa: E402
 from run_checks import run_checks  # noqa: E402
 
 PROGRAM = sys.argv[1]
-SOON = 120  # when to give up: well above what anything takes on a busy machine
+SOON = 120  # timeout in seconds, far above what any step needs on a busy machine
 ETHERNET, RAW_IP, COOKED, COOKED2 = 1, 101, 113, 276
 OPERATIONS = ["send"] * 6 + ["write"] * 6 + ["readRequest"] + ["readResponse"] * 4 + ["ack", "atomicAck"] + ["atomic"] * 2 + ["other"] + ["send"] * 2
 TRANSPORTS = {0: ("rc", 0xdfffff), 1: ("uc", 0xfff), 2: ("rd", 0x1fffff), 3: ("ud", 0x30), 5: ("xrc", 0xdfffff)}
@@ -46,7 +46,7 @@ checks = []
 
 
 def check(function):
-    """It gets a folder."""
+    """The check is called with a temporary folder."""
     @functools.wraps(function)
     def in_a_folder():
         with tempfile.TemporaryDirectory() as folder:
@@ -63,7 +63,7 @@ def equal(found, wanted, what=""):
 # --- packets -----------------------------------------------------------------------------------------------------------------------
 
 def transport_packet(code, **fields):
-    """A BTH and what its opcode has behind it, without an ICRC."""
+    """A BTH and the headers of its opcode behind it, without an ICRC."""
     low, transport = code & 0x1f, code >> 5
     body = b""
     if transport == 2:  # RDETH, with a request DETH too
@@ -82,7 +82,7 @@ def transport_packet(code, **fields):
 
 
 def icrc_of(network, rest):
-    """Of a header of IPv6 or a GRH, and of what follows it; scapy knows IPv4's only."""
+    """The ICRC over an IPv6 header or GRH and what follows; scapy computes that of IPv4 only."""
     network, rest = bytearray(network), bytearray(rest)
     network[0] |= 0x0f
     network[1:4] = b"\xff" * 3
@@ -125,7 +125,7 @@ def ether(network, *tags):
 
 
 def every_opcode(make, *tags):
-    """Each opcode that there is, with each ECN codepoint, some DSCPs, every class of syndrome; and CNPs."""
+    """Each opcode with each ECN codepoint, some DSCPs, every class of syndrome; and CNPs."""
     codes = [transport << 5 | low for transport, (_, there) in TRANSPORTS.items() for low in range(32) if there >> low & 1]
     frames = [ether(make(code, (i * 7 % 64) << 2 | ecn, psn=i), *tags) for i, code in enumerate(codes) for ecn in range(4)]
     frames += [ether(make(0x11, 0x68, syndrome=s, psn=s), *tags) for s in [*range(0, 0x40, 5), 0x60, 0x61, 0x62, 0x63, 0x64, 0x60]]
@@ -140,7 +140,7 @@ def save(name, frames, link=ETHERNET, endian="<", nano=False):
             f.write_packet(frame, sec=1700000000 + i // 1000, usec=i % 1000)
 
 
-# --- the two sides -----------------------------------------------------------------------------------------------------------------
+# --- rocectl and tshark ------------------------------------------------------------------------------------------------------------
 
 def ours(name, *options, code=0):
     done = subprocess.run([PROGRAM, "pcap", "--json", *options, name], capture_output=True, text=True, timeout=SOON)
@@ -158,7 +158,7 @@ def number(text):
 
 
 def theirs(name, *options):
-    """What tshark says of the same file, as the counts that we make."""
+    """Counts of the same file by tshark, in rocectl's form."""
     lines = subprocess.run(["tshark", "-n", "-r", name, "-Y", "infiniband.bth", "-T", "fields", *sum([["-e", f] for f in FIELDS], [])],
                            capture_output=True, text=True, timeout=SOON, check=True).stdout.splitlines()
     counts = collections.Counter()
@@ -171,7 +171,7 @@ def theirs(name, *options):
         counts["bytes"] += number(value["frame.len"])
         counts["solicited"] += number(value["infiniband.bth.se"])
         counts[("op", code)] += 1
-        if code >> 5 == 5 and code & 0x1f in WITH_AETH:  # tshark takes no XRC answers apart; ours are all plain ACKs
+        if code >> 5 == 5 and code & 0x1f in WITH_AETH:  # tshark does not decode XRC responses; ours are all plain ACKs
             counts[("syndrome", 0x1f)] += 1
         if value["infiniband.aeth.syndrome"]:
             counts[("syndrome", number(value["infiniband.aeth.syndrome"]))] += 1
@@ -179,7 +179,7 @@ def theirs(name, *options):
 
 
 def classes(counts):
-    """tshark's counts, in the classes that we tell: operations, syndromes, DSCPs by ECN."""
+    """tshark's counts, in the classes of rocectl's output: operations, syndromes, DSCPs by ECN."""
     operations, answers, marks = collections.Counter(), collections.Counter(), collections.Counter()
     for key, n in counts.items():
         if key[0] == "op" and key[1] != 0x81:
@@ -212,7 +212,7 @@ def compare(name, frames):
 
 
 def listed(name, roce):
-    """Single packets are those that were counted, whatever they are chosen by."""
+    """The listed packets are the counted ones, with every filter."""
     def packets(*options):
         done = subprocess.run([PROGRAM, "pcap", name, "--packets", "-o", "json", *options], capture_output=True, text=True, timeout=SOON, check=True)
         return [json.loads(line) for line in done.stdout.splitlines()]
@@ -323,7 +323,7 @@ def cooked_links(folder):
 
 @check
 def wrong_icrcs_are_found(folder):
-    """One bit anywhere behind the link header; of the fields that routers change, no bit is seen."""
+    """A flipped bit anywhere behind the link header; the ICRC does not cover the fields that routers change."""
     random.seed(4791)
     good = [ether(over_ip4(4, 2)), ether(over_ip6(4, 2)), ether(in_grh(4, 2))]
     changing = [{15, 22, 24, 25, 40, 41, 46}, {15, 16, 17, 21, 60, 61, 66}, {15, 16, 17, 21, 58}]
@@ -435,7 +435,7 @@ class Pair:
         subprocess.run(command, shell=True, check=True)
 
     def sniff(self, *options):
-        """Starts it; returns when its socket is there."""
+        """Starts sniff; returns when its socket is open."""
         child = subprocess.Popen([PROGRAM, "sniff", "east", "--netns", f"/run/netns/{self.names[1]}", "--json", *options],
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         while child.poll() is None:
@@ -452,10 +452,10 @@ class Pair:
 
 @check
 def sniffed_is_what_was_sent(folder):
-    """Among other traffic; what is written opens in tshark and says the same."""
+    """Among other traffic; tshark reads the written file and finds the same."""
     frames = every_opcode(over_ip4) + every_opcode(over_ip6) + every_opcode(in_grh) + every_opcode(over_ip4, 5)
     noise = [bytes(Ether(**MACS) / IP(src="10.0.0.1", dst="10.0.0.2") / UDP(dport=53) / Raw(b"x"))] * 50
-    # What the kernel's filter cannot see through.
+    # Packets whose headers the kernel's filter cannot parse.
     noise += [bytes(Ether(**MACS) / IPv6(src="fe80::1", dst="ff02::16") / IPv6ExtHdrHopByHop(options=RouterAlert()) / ICMPv6MLReport2())] * 50
     name = os.path.join(folder, "written.pcap")
     with Pair() as pair:
@@ -488,18 +488,18 @@ def sniffing_ends_with_its_time(folder):
 
 
 @check
-def sniffing_that_cannot_be(folder):
-    def says(arguments, words, code=1, **how):
+def sniffing_that_cannot_start(folder):
+    def fails(arguments, words, code=1, **how):
         done = subprocess.run([PROGRAM, "sniff", *arguments], capture_output=True, text=True, timeout=SOON, **how)
         equal(done.returncode, code, done.stderr)
         assert words in done.stderr and done.stderr.count("\n") == 1, done.stderr
 
-    says(["nothing-here"], "No such device")
-    says(["lo", "--netns", "/run/netns/nothing-here"], "nothing-here")
-    says(["lo", "--netns", "/etc/passwd"], "/etc/passwd")
-    says(["lo", "--pod", "job", "--socket", "/nothing/here"], "/nothing/here", code=3)
-    says(["lo", "--write", "/nothing/here"], "/nothing/here")
-    says(["lo"], "needs root", preexec_fn=lambda: os.setuid(65534))
+    fails(["nothing-here"], "No such device")
+    fails(["lo", "--netns", "/run/netns/nothing-here"], "nothing-here")
+    fails(["lo", "--netns", "/etc/passwd"], "/etc/passwd")
+    fails(["lo", "--pod", "job", "--socket", "/nothing/here"], "/nothing/here", code=3)
+    fails(["lo", "--write", "/nothing/here"], "/nothing/here")
+    fails(["lo"], "needs root", preexec_fn=lambda: os.setuid(65534))
 
 
 def main():

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""A hostile author of network configurations, and a hostile runtime, at a real daemon: each gets one error with its code, in time, and the daemon goes on.
+"""Hostile network configurations and a hostile runtime against a real daemon: each gets one error with its code, in time, and the daemon keeps running.
 
   cni_hostile_python.py PLUGIN DAEMON [CHECK...]
 
-The daemon has a network namespace of its own, so no device of this machine can be attached: what is judged is what it reads, and what it leaves alone.
-In a container, it may say that it cannot see the host's processes, and goes on all the same.
+The daemon has a network namespace of its own, so it can attach no device of this machine: the checks judge what it reads and leaves alone.
+In a container it may log that it cannot see the host's processes; the checks accept that.
 One line per check, "N passed, N failed" last.
 
 run: {build}/rocelet-cni {build}/rocelet
@@ -13,6 +13,7 @@ proves: daemon/cni k8s/cni
 when: turns
 needs: root
 """
+import collections
 import concurrent.futures
 import contextlib
 import http.client
@@ -24,6 +25,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -57,7 +59,7 @@ class Unix(http.client.HTTPConnection):
 
 
 class Daemon:
-    """One for all checks: what one does to it, the next sees."""
+    """One daemon for all checks: damage by one shows in the next."""
 
     def __init__(self):
         self.temp = tempfile.TemporaryDirectory()
@@ -66,15 +68,22 @@ class Daemon:
             os.makedirs(f"{self.dir}/{name}")
         self.write("config.json", "{}")
         self.log = open(self.dir + "/log", "wb")
+        self.socket = self.dir + "/run/rocelet.sock"
+        self.box = subprocess.Popen(["unshare", "--net", "sleep", "infinity"])
+        self.netns = f"/proc/{self.box.pid}/ns/net"
+        self.start()
+        self.until(lambda: os.stat(self.netns).st_ino != os.stat("/proc/self/ns/net").st_ino)
+
+    def start(self):
         self.process = subprocess.Popen(
             ["unshare", "--net", programs["daemon"], "--config", self.dir + "/config.json", "--listen", "", "--run-dir", self.dir + "/run", "--kubelet-dir",
              self.dir + "/kubelet", "--state-dir", self.dir + "/state", "--cni-path", self.dir + "/cni", "--pod-resources", self.dir + "/absent", "--cri-socket",
              self.dir + "/absent"], stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
-        self.socket = self.dir + "/run/rocelet.sock"
-        self.box = subprocess.Popen(["unshare", "--net", "sleep", "infinity"])
-        self.netns = f"/proc/{self.box.pid}/ns/net"
-        self.until(lambda: os.stat(self.netns).st_ino != os.stat("/proc/self/ns/net").st_ino)
         self.until(self.is_well)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
 
     def write(self, name, text):
         with open(f"{self.dir}/{name}", "w", encoding="utf-8") as f:
@@ -89,8 +98,8 @@ class Daemon:
 
     def is_well(self):
         with contextlib.suppress(OSError, http.client.HTTPException):
-            answer = self.ask({"command": "STATUS", "config": {"cniVersion": "1.1.0", "name": "x"}})
-            return answer == {} or re.search("of the host may not be looked into|host's processes are not to be seen", answer["error"]["msg"])
+            answer = self.request({"command": "STATUS", "config": {"cniVersion": "1.1.0", "name": "x"}})
+            return answer == {} or re.search("of the host is not accessible|host's processes are not visible", answer["error"]["msg"])
         return False
 
     def post(self, body):
@@ -99,7 +108,7 @@ class Daemon:
         reply = connection.getresponse()
         return reply.status, reply.read()
 
-    def ask(self, request):
+    def request(self, request):
         status, body = self.post(json.dumps(request))
         equal(status, 200)
         return json.loads(body)
@@ -114,14 +123,14 @@ class Daemon:
         return done, time.monotonic() - began
 
     def refuses(self, codes, config, verb="ADD", within=15, **changes):
-        """One error object with one of these codes; the daemon goes on."""
+        """One error object with one of these codes; the daemon keeps running."""
         done, seconds = self.run(verb, config, **changes)
-        said = done.stdout[:300]
-        assert done.returncode == 1, (done.returncode, said, str(config)[:200])
+        output = done.stdout[:300]
+        assert done.returncode == 1, (done.returncode, output, str(config)[:200])
         error = json.loads(done.stdout)
         assert error["code"] in codes, (error, str(config)[:200])
         assert error["msg"] and "\n" not in error["msg"], error
-        assert seconds < within, (seconds, said)
+        assert seconds < within, (seconds, output)
         self.goes_on()
         return error
 
@@ -148,7 +157,7 @@ def sriov(**members):
 
 
 @check
-def devices_that_are_none():
+def invalid_devices():
     daemon = programs["node"]
     for device in ("0000:ff:1f.7", "../../../etc/passwd", "lo", "eth0", "0000:00:00.0/..", "x" * 255, "\u00e4\u0301", "a b", "%s%n", "\t", "0000:ff:1f.7\n0000:00:00.0"):
         for key in ("deviceID", "pciBusID", "device", "hwaddr", "kernelpath"):
@@ -162,7 +171,7 @@ def devices_that_are_none():
 
 @check
 def settings_of_every_kind():
-    """Each key of the plugins that are replaced, with values of each type."""
+    """Each key of the replaced plugins, with values of each type."""
     daemon = programs["node"]
     values = (-1, 1 << 40, -(1 << 63), (1 << 63) - 1, 1.5, 1e308, True, "", "x", "\u0000", "100", [], [1], {}, {"a": {"b": []}}, "x" * 5000)
     dice = random.Random(30)
@@ -187,7 +196,7 @@ def bandwidths():
 
 @check
 def plugins_for_addresses():
-    """A type is a name in the folder of plugins, nothing else; and nothing opens its sandbox."""
+    """A type is only a name in the folder of plugins, and no key opens its sandbox."""
     daemon = programs["node"]
     marker = daemon.dir + "/elsewhere/ran"
     program = daemon.dir + "/elsewhere/evil"
@@ -210,7 +219,7 @@ def plugins_for_addresses():
 
 @check
 def results_of_others():
-    """prevResult: as large as a request may be, of every shape."""
+    """prevResult of every shape, up to the size limit of a request."""
     daemon = programs["node"]
     for previous in ({"interfaces": [{"name": "x" * 1000}] * 500}, {"ips": [{"address": "192.0.2.1/24", "interface": 1 << 40}]}, {"ips": [{"address": "192.0.2.1/999"}]},
                      {"routes": [{"dst": "x", "gw": "y"}]}, {"dns": {"nameservers": ["x" * 100000]}}, {"interfaces": [{"name": "net1", "sandbox": 3}]},
@@ -224,8 +233,8 @@ def results_of_others():
 
 
 @check
-def bodies_that_are_none():
-    """Past the plugin, at the socket itself."""
+def invalid_bodies():
+    """Sent to the socket directly, without the plugin."""
     daemon = programs["node"]
     whole = json.dumps({"command": "ADD", "containerID": "c", "netns": daemon.netns, "ifname": "net1", "args": "", "path": "/x", "config": sriov()}).encode()
     for body in (b"", b"{", b"[]", b"null", b"3", b'"x"', b"[" * 500000, b'{"a":' * 100000, b"\xff\xfe" * 100, b"\0" * 1000, whole[:-1], whole + b"x", whole.replace(b"ADD", b"add")):
@@ -233,13 +242,13 @@ def bodies_that_are_none():
         assert status in (200, 400, 413), (status, body[:40])
         assert status != 200 or json.loads(text)["error"]["code"] in (4, 6), (text, body[:40])
         daemon.goes_on()
-    # The daemon answers before it has all of it, and closes.
+    # The daemon answers before it has received all, and closes the connection.
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
         equal(daemon.post(whole[:-1] + b" " * (2 * MIB) + b"}")[0], 413)
     daemon.goes_on()
     for key in ("command", "containerID", "netns", "ifname", "args", "config"):
         for value in (None, 3, True, [], {}, "x" * 5000, "\u0000", "a\nb", "../..", "%s%n"):
-            answer = daemon.ask({**json.loads(whole), key: value})
+            answer = daemon.request({**json.loads(whole), key: value})
             assert key == "args" or "error" in answer, (key, value, answer)
     dice = random.Random(7)
     for _ in range(400):
@@ -252,13 +261,13 @@ def bodies_that_are_none():
 
 
 @check
-def namespaces_that_are_none():
+def invalid_namespaces():
     daemon = programs["node"]
     os.mkfifo(daemon.dir + "/elsewhere/pipe")
     for path in ("/etc/passwd", "/dev/zero", "/dev/null", daemon.dir + "/elsewhere/pipe", "/proc/self/ns/mnt", f"/proc/{daemon.process.pid}/ns/net", f"/proc/{daemon.process.pid}/ns/pid",
                  "/", "/absent", "relative", "/" + "x" * 4000):
         request = {"command": "ADD", "containerID": "c", "netns": path, "ifname": "net1", "config": sriov()}
-        answer = daemon.ask(request)
+        answer = daemon.request(request)
         assert answer["error"]["code"] in (4, 8, 101), (path, answer)
     daemon.goes_on()
 
@@ -277,7 +286,7 @@ def lists_of_gc():
 
 @check
 def queued_deletions():
-    """What root's folder may hold after years: no file is followed, none stops the next, and the memory stays."""
+    """Any content of the queue folder: no link is followed, no file stops the next, and memory does not grow."""
     daemon = programs["node"]
     folder, bad = daemon.dir + "/state/cni/del", daemon.dir + "/state/cni/bad"
     good = json.dumps({"command": "DEL", "containerID": "c", "ifname": "net1", "config": {}})
@@ -305,7 +314,7 @@ def queued_deletions():
 
 @check
 def many_at_once():
-    """Clients that leave in the middle, among those that wait."""
+    """Clients that disconnect half-way, among clients that wait."""
     daemon = programs["node"]
     before = daemon.memory()
     body = json.dumps({"command": "ADD", "containerID": "c", "netns": daemon.netns, "ifname": "net1", "config": sriov()}).encode()
@@ -327,6 +336,47 @@ def many_at_once():
             assert (done.returncode, json.loads(done.stdout)["code"]) == (1, 101) if i % 2 else (done.returncode, done.stdout) == (0, b""), done
     daemon.goes_on()
     assert daemon.memory() < before + 32 * 1024, (before, daemon.memory())
+
+
+@check
+def one_container_while_the_daemon_dies():
+    """Every verb at once, in namespaces that are removed, while the daemon is killed and started again: one error with its code each, no DEL fails, none stays queued."""
+    daemon = Daemon()
+    previous = {"cniVersion": "1.1.0", "interfaces": [{"name": "net1", "sandbox": "/netns"}], "ips": [{"address": "192.0.2.1/24", "interface": 0}]}
+    configs = {"ADD": sriov(prevResult=previous), "DEL": sriov(prevResult=previous), "CHECK": sriov(prevResult=previous), "GC": sriov(**{"cni.dev/valid-attachments": []}),
+               "STATUS": sriov()}
+    # 3: no such attachment; 8: the namespace was removed; 11, 50: no daemon, or one that is starting; 101: no such device.
+    codes = {"ADD": {8, 11, 101}, "CHECK": {3, 8, 11}, "GC": {11}, "STATUS": {50}}
+    over = threading.Event()
+    n_done = collections.Counter()
+
+    def runtime(seed):
+        dice = random.Random(seed)
+        while not over.is_set():
+            verb = dice.choice(list(configs))
+            box = subprocess.Popen(["unshare", "--net", "sleep", str(dice.random() / 10)])
+            done, seconds = daemon.run(verb, configs[verb], CNI_NETNS=dice.choice((daemon.netns, f"/proc/{box.pid}/ns/net")))
+            box.wait()
+            assert done.returncode == 0 and verb != "ADD" or verb != "DEL" and json.loads(done.stdout)["code"] in codes[verb], (verb, done)
+            assert seconds < 70, (verb, seconds)
+            n_done[verb, done.returncode] += 1
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        runtimes = [pool.submit(runtime, seed) for seed in range(8)]
+        try:
+            for _ in range(4):
+                before = n_done.total()
+                daemon.until(lambda before=before: n_done.total() > before + 20 or any(one.done() for one in runtimes))
+                daemon.kill()
+                daemon.start()
+        finally:
+            over.set()
+        for one in runtimes:
+            one.result()
+    assert n_done["DEL", 0] and n_done["ADD", 1], n_done
+    daemon.until(lambda: not os.listdir(daemon.dir + "/state/cni/del"))
+    equal(os.listdir(daemon.dir + "/state/cni/bad"), [])
+    daemon.goes_on()
+    daemon.close()
 
 
 if __name__ == "__main__":

@@ -4,9 +4,9 @@
 
   cni_python.py PLUGIN DAEMON [CHECK...]
 
-A check named row_N... is row N of the table of upstream cases in the issue's facts; its source is in the first line of its text, with the files of
-containernetworking/cni (3f51e88), k8snetworkplumbingwg/sriov-cni and multus-cni. The rows that only the daemon can hold (what is configured on a device)
-are judged beside the attach engine: cni_rows.txt names the test of each row. One line per check, "N passed, N failed" last.
+A check named row_N... is row N of the table of upstream cases (cni_rows.txt); its docstring names the upstream source in
+containernetworking/cni (3f51e88), k8snetworkplumbingwg/sriov-cni and multus-cni. Rows about settings of a device, which only the daemon makes,
+are tested with the attach engine: cni_rows.txt names the test of each row. One line per check, "N passed, N failed" last.
 
 run: {build}/rocelet-cni {build}/rocelet
 proves: k8s/cni daemon/client docs/reference/rocelet-cni.md
@@ -80,7 +80,7 @@ class Daemon:
             self.listen_as(uid)
 
     def listen_as(self, uid):
-        """SO_PEERCRED is of the process that calls listen()."""
+        """SO_PEERCRED gives the credentials of the process that calls listen()."""
         ready_r, ready_w = os.pipe()
         self.child = os.fork()
         if self.child == 0:
@@ -291,12 +291,12 @@ def row_8_container_id():
         assert node.run("ADD", CNI_CONTAINERID="9a_B.c-d").result
 
 
-for number, (bad, said) in enumerate({"1234567890123456": "too long", ".": "is . or ..", "..": "is . or ..", "test/test": "contains /", "test:test": "contains /",
+for number, (bad, reason) in enumerate({"1234567890123456": "too long", ".": "is . or ..", "..": "is . or ..", "test/test": "contains /", "test:test": "contains /",
                                       "test test1": "whitespace"}.items(), 9):
-    def bad_ifname(bad=bad, said=said):
+    def bad_ifname(bad=bad, reason=reason):
         """skel_test.go:145-205"""
         for verb in ("ADD", "DEL", "CHECK"):
-            refused(4, said, verb=verb, CNI_IFNAME=bad)
+            refused(4, reason, verb=verb, CNI_IFNAME=bad)
     named(f"row_{number}_ifname", bad_ifname)
 
 
@@ -367,7 +367,7 @@ def row_21_24_gc_and_status_need_only_a_path():
     for verb in ("GC", "STATUS"):
         with node.daemon() as daemon:
             node.run(verb, CNI_CONTAINERID=None, CNI_NETNS=None, CNI_IFNAME=None).is_silent()
-            # Values are judged only for verbs that require them.
+            # Values are checked only for verbs that require them.
             node.run(verb, CNI_CONTAINERID="%%", CNI_IFNAME="a/b").is_silent()
             equal(daemon.commands(), [verb, verb])
 
@@ -457,7 +457,7 @@ WHOLE = {
 
 
 def golden(version):
-    """What containernetworking/cni prints, as its types/020, 040 and 100 *_test.go have it."""
+    """The output of containernetworking/cni, from its types/020, 040 and 100 *_test.go."""
     if version in ("0.1.0", "0.2.0"):
         return {"cniVersion": version, "dns": WHOLE["dns"],
                 "ip4": {"ip": "1.2.3.30/24", "gateway": "1.2.3.1", "routes": [{"dst": "15.5.6.0/24", "gw": "15.5.6.8"}, {"dst": "10.0.0.0/8"}]},
@@ -475,7 +475,7 @@ for number, version in enumerate(VERSIONS, 33):
         config = {"cniVersion": version, "name": "x", "type": "sriov"}
         with node.daemon(ADD=http({"result": {key: value for key, value in WHOLE.items() if key != "cniVersion"}})):
             equal(node.run("ADD", config).result, golden(version))
-        # Empty members: dns is printed up to 0.4.0.
+        # An empty dns is printed up to 0.4.0.
         with node.daemon(ADD=http({"result": {"ips": [{"address": "1.2.3.30/24"}]}})):
             wanted = {"cniVersion": version, "ip4": {"ip": "1.2.3.30/24"}, "dns": {}} if version < "0.3" else {
                 "cniVersion": version, "ips": [{"address": "1.2.3.30/24", **({"version": "4"} if version < "1" else {})}], **({"dns": {}} if version < "1" else {})}
@@ -485,13 +485,13 @@ for number, version in enumerate(VERSIONS, 33):
 
 @check
 def row_40_no_address_at_0_2_0():
-    """types/020/types.go: what cannot be said is an error, and the ADD is undone"""
+    """types/020/types.go: a result that the version cannot express is an error, and the ADD is undone"""
     for version in ("0.1.0", "0.2.0"):
         node = Node()
         with node.daemon(ADD=ADDED) as daemon:
             error = node.run("ADD", {"cniVersion": version, "name": "x"}).error
             equal((error["code"], daemon.commands()), (999, ["ADD", "DEL"]))
-            assert "no valid IP addresses" in error["msg"] and "undone" in error["details"], error
+            assert "no valid IP addresses" in error["msg"] and "rolled back" in error["details"], error
 
 
 @check
@@ -507,7 +507,7 @@ def row_41_44_args():
     for bad in ("A=b", "IP=1=2", "IgnoreUnknown=1;IP=1=2", "IgnoreUnknown=maybe", "IgnoreUnknown=false;A=b", "IP", "IP=1;", ";", "IgnoreUnknown=1;;A=b"):
         refused(4, "ARGS", CNI_ARGS=bad)
         refused(4, "ARGS", verb="CHECK", CNI_ARGS=bad)
-        # What a DEL does not need does not keep it from its work.
+        # A DEL ignores mistakes in arguments that it does not need.
         with node.daemon() as daemon:
             node.run("DEL", CNI_ARGS=bad).is_silent()
 
@@ -601,19 +601,19 @@ def row_45_gc_sequence():
 @check
 def row_46_status_stops():
     """libcni/api_test.go"""
-    node, asked = Node(), []
-    other = {"type": "other", "run": lambda verb, config: asked.append(verb)}
+    node, called = Node(), []
+    other = {"type": "other", "run": lambda verb, config: called.append(verb)}
     with node.daemon(STATUS=http({"error": {"code": 50, "msg": "no journal"}})):
         equal(Libcni(node, sriov_list("1.1.0", other)).status(), {"code": 50, "msg": "no journal"})
-    equal(asked, [])
+    equal(called, [])
     with node.daemon():
         equal(Libcni(node, sriov_list("1.1.0", other)).status(), None)
-    equal(asked, ["STATUS"])
+    equal(called, ["STATUS"])
 
 
 @check
 def row_47_48_gc_without_a_list():
-    """Null and absent reach the daemon as they are; an unknown list is no empty one."""
+    """Null and absent reach the daemon unchanged; an unknown list differs from an empty one."""
     node = Node()
     base = {"cniVersion": "1.1.0", "name": "roce", "type": "rocelet-cni"}
     for keys in ({}, {"cni.dev/valid-attachments": None, "cni.dev/attachments": None}):
@@ -714,18 +714,18 @@ def row_126_lossy_del():
 
 @check
 def row_127_del_texts():
-    """containerd internal/cri/server/sandbox_stop.go takes them for success."""
+    """containerd internal/cri/server/sandbox_stop.go takes these texts for success."""
     node = Node()
-    for said in ("link not found", "open /run/x: no such file or directory", "No Such File or Directory: Not Found not found", "No such file or directory" * 40,
+    for text in ("link not found", "open /run/x: no such file or directory", "No Such File or Directory: Not Found not found", "No such file or directory" * 40,
                  "link n\not found", "not\nfound", "n\no such file or directory"):
-        with node.daemon(DEL=http({"error": {"code": 999, "msg": said, "details": said}})):
-            error = node.run("DEL").error  # which judges the texts
+        with node.daemon(DEL=http({"error": {"code": 999, "msg": text, "details": text}})):
+            error = node.run("DEL").error  # which checks the texts
             assert error["msg"] and error["details"]
 
 
 @check
 def row_129_chain():
-    """Before and after others: prevResult is passed on, in every version."""
+    """Before and after other plugins: prevResult is passed on, in every version."""
     previous = {
         "0.2.0": {"ip4": {"ip": "10.1.0.5/16", "gateway": "10.1.0.1", "routes": [{"dst": "0.0.0.0/0"}]}, "dns": {"nameservers": ["10.1.0.1"]}},
         "0.4.0": {"interfaces": [{"name": "cni0"}, {"name": "eth0", "sandbox": "/netns"}], "dns": {},
@@ -739,7 +739,7 @@ def row_129_chain():
         first = {"type": "first", "run": lambda verb, config, before=before: {"cniVersion": config["cniVersion"], **before}}
         last = {"type": "tuning", "run": lambda verb, config: config.get("prevResult")}
         conflist = {"cniVersion": version, "name": "roce", "plugins": [first, {"type": "sriov"}, last]}
-        # With the previous plugin's part, or without: never twice.
+        # No part appears twice, whether or not the daemon repeats the previous plugin's part.
         whole = {"interfaces": before.get("interfaces", []) + ours["interfaces"], "routes": before.get("routes", []), "ips": [
             *before.get("ips", [{"address": "10.1.0.5/16", "gateway": "10.1.0.1"}]),
             {"interface": len(before.get("interfaces", [])), "address": "192.0.2.9/24"}]}
@@ -771,7 +771,7 @@ def row_130_unknown_keys():
 
 @check
 def documented_configurations():
-    """Before and after: the daemon gets what its own plugin's part of the list says, and the others' part goes past it."""
+    """Before and after other plugins: the daemon gets its own plugin's part of the list only."""
     n_blocks = 0
     for page in ("start/migration.md", "reference/rocelet-cni.md"):
         with open(f"{HERE}/../../docs/{page}", encoding="utf-8") as f:
@@ -802,7 +802,7 @@ INFO = {"type": "pci", "version": "1.1.0", "pci": {"pci-address": "0000:03:00.2"
 
 
 class DeviceInfo:
-    """A runtime that asks for the file, as Multus does: network-attachment-definition-client pkg/utils/cniconfig.go."""
+    """A runtime that requests the file, as Multus does: network-attachment-definition-client pkg/utils/cniconfig.go."""
 
     def __init__(self, name="default-roce-some-container-id_net1", answer=None):
         self.node = Node()
@@ -833,12 +833,12 @@ class DeviceInfo:
 
 @check
 def device_info_is_written_and_removed():
-    """Whole under its name, readable by all; by ADD before its result is printed, away with DEL, with a daemon or without."""
+    """Written atomically and readable by all, before ADD prints its result; removed by DEL, with or without a daemon."""
     info = DeviceInfo()
     equal(info.add().result["interfaces"][0]["name"], "net1")
     equal((info.read(), info.names()), (INFO, [os.path.basename(info.path)]))
     equal(os.stat(info.path).st_mode & 0o777, 0o444)
-    # A killed plugin's part goes, too.
+    # A killed plugin's partial file is removed, too.
     part = f"{info.node.devinfo}/.{os.path.basename(info.path)}"
     for whole in (False, True):
         with open(part, "wb") as f:
@@ -858,8 +858,8 @@ def device_info_is_written_and_removed():
 
 
 @check
-def device_info_that_is_there():
-    """Multus has copied the device plugin's, which knows more; one of another device, or no such file, is replaced."""
+def existing_device_info_is_kept_or_replaced():
+    """A file that Multus copied from the device plugin stays, as it has more; one of another device, or an invalid one, is replaced."""
     for text, kept in ((json.dumps({**INFO, "pci": {**INFO["pci"], "vhost-net": "/dev/vhost-net"}}), True), (json.dumps({**INFO, "pci": {"pci-address": "0000:09:00.0"}}), False),
                        ("", False), ("[]", False), ('{"type": "pci", "pci": 3}', False), ("{", False), ("x" * 100000, False)):
         info = DeviceInfo()
@@ -875,8 +875,8 @@ def device_info_that_is_there():
 
 
 @check
-def device_info_that_nothing_describes():
-    """A sub-function has no format: no file, no error. Neither without the capability."""
+def device_info_of_a_sub_function():
+    """The format has no sub-functions: no file, no error. The same without the capability."""
     info = DeviceInfo(answer={"result": RESULT})
     equal((info.add().status, info.names()), (0, []))
     info = DeviceInfo()
@@ -889,7 +889,7 @@ def device_info_that_nothing_describes():
 
 @check
 def device_info_elsewhere():
-    """Its author must choose neither where root writes nor another pod's file: nothing is sent, nothing is written. A DEL does its work."""
+    """The author of the configuration must not choose where root writes, nor another pod's file: nothing is sent, nothing is written. A DEL works."""
     info = DeviceInfo()
     folder, right = info.node.devinfo, os.path.basename(info.path)
     os.makedirs(folder + "/sub")
@@ -908,14 +908,14 @@ def device_info_elsewhere():
 
 @check
 def device_info_that_cannot_be_written():
-    """The ADD is undone, with one sentence."""
+    """The ADD is rolled back, with one sentence."""
     info = DeviceInfo()
     os.makedirs(os.path.dirname(info.node.devinfo))
     with open(info.node.devinfo, "wb"):
         pass
     error = info.add().error
     equal((error["code"], info.commands), (5, ["ADD", "DEL"]))
-    assert "cannot write " in error["msg"] and "ENOTDIR" in error["msg"] and "undone" in error["details"], error
+    assert "cannot write " in error["msg"] and "ENOTDIR" in error["msg"] and "rolled back" in error["details"], error
     with open("/dev/full", "wb", buffering=0) as full:
         info = DeviceInfo()
         equal((info.add(stdout=full).status, info.commands, info.names()), (1, ["ADD", "DEL"], []))
@@ -926,7 +926,7 @@ def device_info_that_cannot_be_written():
 
 @check
 def own_netns():
-    """Code 8 before anything is configured; a DEL does its work all the same."""
+    """Code 8 before anything is configured; a DEL works all the same."""
     node = Node()
     for verb in ("ADD", "CHECK"):
         refused(8, "should not be the same", verb=verb, CNI_NETNS="/proc/self/ns/net", node=node)
@@ -940,8 +940,8 @@ def own_netns():
 
 
 @check
-def netns_that_is_none():
-    """A file, a device node, a pipe that would block, another kind of namespace, and nothing at all."""
+def netns_that_is_invalid():
+    """A file, a device node, a pipe that would block, another kind of namespace, and a missing path."""
     node = Node()
     os.mkfifo(node.dir + "/pipe")
     for path in (node.dir, programs["plugin"], "/dev/null", "/dev/zero", node.dir + "/pipe", "/proc/self/ns/mnt", "/proc/self/ns/user"):
@@ -954,7 +954,7 @@ def netns_that_is_none():
 # --- an ADD that ends badly --------------------------------------------------------------------
 
 
-def undone(answer, code, said, stdout=subprocess.PIPE, after=http({}), version="1.0.0"):
+def undone(answer, code, words, stdout=subprocess.PIPE, after=http({}), version="1.0.0"):
     node = Node()
     with node.daemon(ADD=answer, DEL=after) as daemon:
         done = node.run("ADD", {"cniVersion": version, "name": "x", "deviceID": "0000:03:00.2"}, stdout=stdout)
@@ -962,17 +962,17 @@ def undone(answer, code, said, stdout=subprocess.PIPE, after=http({}), version="
         equal({**daemon.requests[0], "command": "DEL"}, daemon.requests[1])
     equal(done.status, 1)
     if stdout != subprocess.PIPE:
-        assert said in done.err.decode(), done.err
+        assert words in done.err.decode(), done.err
         return
     error = done.error
-    assert error["code"] == code and said in error["msg"] and "not rocelet" not in done.out.decode(), error
-    assert "undone" in error["details"], error
+    assert error["code"] == code and words in error["msg"] and "not rocelet" not in done.out.decode(), error
+    assert "rolled back" in error["details"], error
 
 
 @check
 def add_whose_connection_is_cut():
     for answer in (b"", b"HTTP/1.1 200 OK\r\n", ADDED[:-10]):
-        undone(answer, 11, "rocelet went away")
+        undone(answer, 11, "the connection to rocelet ended")
 
 
 @check
@@ -1003,7 +1003,7 @@ def add_whose_result_cannot_be_printed():
 
 @check
 def add_that_cannot_be_undone_at_once():
-    """The daemon is gone for the DEL, too: it is queued."""
+    """The daemon has exited before the DEL, too: it is queued."""
     node = Node()
     with node.daemon() as daemon:
         def leave(_):
@@ -1013,13 +1013,13 @@ def add_that_cannot_be_undone_at_once():
         daemon.answers["ADD"] = leave
         error = node.run("ADD").error
         equal(error["code"], 11)
-        assert "went away" in error["msg"], error
+        assert "the connection to rocelet ended" in error["msg"], error
     equal([(request["command"], request["containerID"], request["ifname"]) for request in node.queued()], [("DEL", "some-container-id", "net1")])
 
 
 @check
 def del_that_the_daemon_cannot_do_now():
-    """Queued: CRI-O does not send a DEL again. Other errors are the runtime's to see."""
+    """Queued: CRI-O does not send a DEL again. Other errors are returned to the runtime."""
     for code, queued in ((11, True), (50, True), (100, False)):
         node = Node()
         with node.daemon(DEL=http({"error": {"code": code, "msg": "it cannot be done now"}})):
@@ -1029,12 +1029,12 @@ def del_that_the_daemon_cannot_do_now():
 
 @check
 def add_that_the_daemon_refuses():
-    """With an error, it has cleaned up itself; before it read the request, there is nothing to undo. 11 may mean that it was stopped in the middle."""
+    """After an error the daemon has cleaned up itself; before it has read the request, there is nothing to undo. Code 11 may mean that it was stopped half-way."""
     node = Node()
     with node.daemon(ADD=http({"error": {"code": 11, "msg": "rocelet is stopping"}})) as daemon:
         error = node.run("ADD").error
         equal((error["code"], daemon.commands()), (11, ["ADD", "DEL"]))
-        assert "undone" in error["details"], error
+        assert "rolled back" in error["details"], error
     for answer, code in ((http({"error": {"code": 102, "msg": "another pod has it"}}), 102), (http({"error": "busy"}, 503), 11), (http({"error": "?"}, 400), 999),
                          (http(b"", 404), 999)):
         with node.daemon(ADD=answer) as daemon:
@@ -1045,7 +1045,7 @@ def add_that_the_daemon_refuses():
 
 @check
 def add_with_a_bad_previous_result():
-    """Judged before the request is sent."""
+    """Checked before the request is sent."""
     for bad in ("x", [], 3, {"ips": [{}]}, {"interfaces": 3}):
         refused(6, "prevResult", config={"cniVersion": "1.0.0", "name": "x", "prevResult": bad})
     for family in ({}, "x", {"ip": 7}, {"ip": ""}, {"ip": "192.0.2.1/24", "gateway": ["192.0.2.254"]}, {"ip": "192.0.2.1/24", "routes": [{}]}):
@@ -1058,7 +1058,7 @@ def add_with_a_bad_previous_result():
 
 @check
 def nulls_in_results():
-    """The Go library writes null and -1 for an interface that is none."""
+    """The Go library writes null and -1 for a missing interface."""
     node = Node()
     parts = {"ips": [{"interface": None, "address": "192.0.2.1/24", "gateway": None}, {"interface": -1, "address": "192.0.2.2/24"},
                      {"interface": 0, "address": "192.0.2.3/24"}], "dns": None, "routes": None, "interfaces": [{"name": "net1", "mac": None, "mtu": 0}]}
@@ -1084,7 +1084,7 @@ def del_is_queued(node, config=None, **changes):
 
 @check
 def del_without_a_daemon():
-    """No socket, one without a server, a connection that is cut, an answer that is none: queued, and the pod ends."""
+    """No socket, one without a server, a cut connection, a malformed answer: the DEL is queued, and the pod ends."""
     node = Node()
     config = {"cniVersion": "1.0.0", "name": "x", "type": "sriov", "deviceID": "0000:03:00.2"}
     assert del_is_queued(node, config, CNI_NETNS="").seconds < 5
@@ -1115,12 +1115,12 @@ def del_of_a_state_folder_that_is_absent():
 @check
 def del_that_cannot_be_queued():
     """Links, folders of others, a full or absent place: an error, and nothing is written elsewhere."""
-    def broken(prepare, said):
+    def broken(prepare, words):
         node = Node()
         state = node.dir + "/state"
         prepare(state)
         error = node.run("DEL").error
-        assert error["code"] == 11 and said in error["msg"], error
+        assert error["code"] == 11 and words in error["msg"], error
         equal(os.listdir(node.dir + "/elsewhere") if os.path.isdir(node.dir + "/elsewhere") else [], [])
 
     def link(name):
@@ -1196,7 +1196,7 @@ def long_requests():
         with node.daemon() as daemon:
             node.run("DEL", text).is_silent()
             equal(daemon.requests[0]["config"], {**base, "deviceID": "d"})
-    # Variables of the environment may be long and no text.
+    # Environment variables may be long, and need not be UTF-8.
     with node.daemon() as daemon:
         node.run("DEL", {**base, "a": "x" * (MIB - 200000)}, CNI_ARGS="\1" * 100000, CNI_PATH="\1" * 100000, CNI_NETNS="\1" * 100000,
                  CNI_CONTAINERID="c" * 100000).is_silent()
@@ -1226,12 +1226,12 @@ def huge_numbers():
         equal(daemon.requests[0]["config"], {"cniVersion": "1.1.0", "name": "x", "a": (1 << 63) - 1, "b": -(1 << 63), "c": 1.5})
 
 
-# --- daemons that are none, and deadlines ------------------------------------------------------
+# --- missing daemons, and deadlines ------------------------------------------------------------
 
 
 @check
 def no_daemon():
-    """A daemon that restarts is waited for; then "try again later", and 50 for STATUS."""
+    """The plugin waits for a daemon that restarts; then "try again later", and 50 for STATUS."""
     node = Node()
     for verb, code in (("ADD", 11), ("CHECK", 11), ("GC", 11), ("STATUS", 50)):
         done = node.run(verb)
@@ -1246,8 +1246,8 @@ def no_daemon():
 
 
 @check
-def socket_of_somebody_else():
-    """Never asked: what it answers, root would print."""
+def socket_of_another_user():
+    """No request is sent: root would print its answer."""
     node = Node()
     with node.daemon(uid=65534):
         for verb, code in (("ADD", 999), ("CHECK", 999), ("GC", 999), ("STATUS", 50)):
@@ -1259,7 +1259,7 @@ def socket_of_somebody_else():
 
 
 class Hanging:
-    """Every verb against a daemon that never answers, beside the other checks, as that is long."""
+    """Every verb against a daemon that never answers, in parallel with the other checks, as it takes long."""
     limits = {"ADD": 60 + 20, "DEL": 20, "CHECK": 20, "GC": 60, "STATUS": 5}
 
     def __init__(self):
@@ -1271,7 +1271,7 @@ class Hanging:
 
 @check
 def a_daemon_that_hangs():
-    """Each verb has one deadline for all that it does; a DEL is queued."""
+    """Each verb has one deadline for all its steps; a DEL is queued."""
     hanging = programs["hanging"]
     for verb, run in hanging.runs.items():
         done = run.result()
@@ -1343,7 +1343,7 @@ def standard_input_that_stays_open():
 
 @check
 def random_bytes():
-    """Whatever comes in or back, one error object or a result."""
+    """Random input or answers: one error object or a result."""
     node, dice = Node(), random.Random(1)
     good = json.dumps({"cniVersion": "1.1.0", "name": "x", "prevResult": golden("1.1.0"), "runtimeConfig": {"mac": "x"}}).encode()
     whole = http({"result": {key: value for key, value in WHOLE.items() if key != "cniVersion"}})
@@ -1377,7 +1377,7 @@ def rows_of_the_table():
 
 @check
 def every_row_has_a_test():
-    """All 130 rows, and no test that does not exist; a row without one has its reason."""
+    """All 130 rows are listed, every named test exists, and a row without a test has a reason."""
     rows = rows_of_the_table()
     equal(sorted({number for first, last, _, _ in rows for number in range(first, last + 1)}), list(range(1, 131)))
     for first, _, path, rest in rows:
@@ -1436,7 +1436,7 @@ class Bin:
 
 @check
 def installation():
-    """By write and rename, with links; again, while a runtime executes it; and away again."""
+    """Written and renamed, with links; again, while a runtime executes it; and removed."""
     host = Bin()
     equal(host.install().returncode, 0)
     equal(host.state(), {"rocelet-cni": True})
@@ -1462,7 +1462,7 @@ def installation():
 
 @check
 def installation_beside_others():
-    """What is not ours stays, and is named; a configuration that cannot be read does not matter."""
+    """Files of other plugins stay and are named; an unreadable configuration does not matter."""
     for name, prepare in (("sriov", lambda host: host.put("sriov")), ("sriov", lambda host: os.symlink("elsewhere", host.dir + "/sriov")),
                           ("sriov", lambda host: os.makedirs(host.dir + "/sriov/x"))):
         host = Bin()
@@ -1486,6 +1486,33 @@ def installation_beside_others():
 
 
 @check
+def others_are_set_aside_and_come_back():
+    """--set-aside keeps another plugin under a second name, which is never overwritten, and --uninstall-cni gives it its name back."""
+    host = Bin()
+    host.put("sriov", b"their sriov")
+    for _again in range(2):
+        equal(host.run(f"--install-cni={host.dir}", "--link=sriov,rdma", "--set-aside").returncode, 0)
+        equal(host.state(), {"rocelet-cni": True, "sriov": "rocelet-cni", "rdma": "rocelet-cni", "sriov.before-rocelet": False})
+    # A second one of the name: two cannot be kept.
+    os.unlink(host.dir + "/sriov")
+    host.put("sriov", b"a later sriov")
+    done = host.run(f"--install-cni={host.dir}", "--link=sriov", "--set-aside")
+    equal(done.returncode, 1)
+    assert "sriov is another plugin" in done.stderr, done.stderr
+    equal(host.run(f"--uninstall-cni={host.dir}").returncode, 0)
+    equal(host.state(), {"sriov": False, "sriov.before-rocelet": False})
+    os.unlink(host.dir + "/sriov")
+    # The link was already removed, as after a crash.
+    equal(host.run(f"--uninstall-cni={host.dir}").returncode, 0)
+    equal(os.listdir(host.dir), ["sriov"])
+    with open(host.dir + "/sriov", "rb") as f:
+        equal(f.read(), b"their sriov")
+    equal(host.run(f"--install-cni={host.dir}", "--link=sriov", "--set-aside").returncode, 0)
+    equal(host.run(f"--uninstall-cni={host.dir}").returncode, 0)
+    equal(os.listdir(host.dir), ["sriov"])
+
+
+@check
 def the_binary_is_small():
     """Static and at most 1 MB stripped, or dynamic with libc and jansson only and at most 100 KiB."""
     with tempfile.NamedTemporaryFile() as stripped:
@@ -1503,7 +1530,7 @@ def start_seconds(program, env):
 
 
 def it_starts_fast():
-    """The fastest of a hundred: within 2 ms, or on a slow machine like the smallest program of the system. A figure: only if it is named (make bench)."""
+    """The fastest of a hundred: within 2 ms, or on a slow machine as fast as the smallest program of the system. Runs only if it is named (make bench)."""
     env = Node().env("VERSION")
     times = [(start_seconds(programs["plugin"], env), start_seconds("/bin/true", {})) for _ in range(100)]
     ours, smallest = (min(each) for each in zip(*times))
@@ -1516,7 +1543,7 @@ if __name__ == "__main__":
     only = sys.argv[3:]
     if not only or a_daemon_that_hangs.__name__ in only:
         programs["hanging"] = Hanging()
-    # Last, when its deadlines have passed.
+    # Last, because its deadlines have passed by then.
     checks.sort(key=lambda function: function is a_daemon_that_hangs)
     try:
         status = run_checks(checks + [it_starts_fast] * (it_starts_fast.__name__ in only), only)

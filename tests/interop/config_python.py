@@ -1,17 +1,18 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Judges what people write and what they are told: configurations as they are found in the field and with every kind of slip, command lines, live edits.
+"""Judges configurations as found in the field and with every kind of mistake, command lines, live edits, and the messages about them.
 
   config_python.py DAEMON ROCECTL MK_SYSFS [CHECK...]
 
-One row of a table is one text, the status that --check-config ends with, and words of what it says; a start with the same text must come to the same
-end. One line per check, "N passed, N failed" last.
+One row of a table is one text, the exit status of --check-config, and words of its output; a start with the same text must come to the same
+result. One line per check, "N passed, N failed" last.
 
 run: {san}/rocelet {san}/rocectl {san}/bench/mk_sysfs
 proves: daemon/config daemon/compose daemon/ctl
-when: core -nobody_takes_what_is_printed -a_printed_configuration_means_the_same -as_go -empty_pools -small -plans -native -not_ok
+when: core -output_that_cannot_be_written -a_printed_configuration_means_the_same -as_go -empty_pools -small -plans -native -not_ok
 when: turns
 """
+import concurrent.futures
 import json
 import os
 import re
@@ -25,7 +26,8 @@ import threading
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "../lib")]
 import daemon_python as daemon_judge  # noqa: E402
-from daemon_python import Daemon, checkpoint, equal, eventually, make_tree, peers, registered, reloads, told, write  # noqa: E402
+from daemon_python import Daemon, checkpoint, equal, eventually, make_tree, peers, registered, reloads, reported_everywhere, write  # noqa: E402
+from hanging_folder import HangingFolder  # noqa: E402
 from kubelet_python import SOON  # noqa: E402
 from run_checks import run_checks  # noqa: E402
 
@@ -43,7 +45,7 @@ def check(function):
 
 
 def copy_part(source, target, words):
-    """A folder of the tree under another name, with the words in its names, files and links replaced."""
+    """Copies a folder of the tree to another name, with the words in its names, files and links replaced."""
     def new(text):
         for old, word in words.items():
             text = text.replace(old, word)
@@ -63,7 +65,7 @@ def copy_part(source, target, words):
 
 
 def add_sub_function(dir, n):
-    """As mlx5 has them: on the auxiliary bus, below their PF, with a netdev and an RDMA device."""
+    """Adds a sub-function as of mlx5: on the auxiliary bus, below its PF, with a netdev and an RDMA device."""
     function, sf = dir + "/sys/devices/pci0000:00/0000:18:00", f"mlx5_core.sf.{4 + n}"
     words = {"0000:18:00.1": sf, "mlx5_2": f"mlx5_{6 + n}", "ens1v0": f"en4sf{n}", "uverbs2": f"uverbs{6 + n}", "umad2": f"umad{6 + n}",
              "issm2": f"issm{6 + n}", "231:194": f"231:{198 + n}", "231:2": f"231:{6 + n}"}
@@ -87,11 +89,11 @@ def make_node(dir):
 # --- one command ------------------------------------------------------------------------------
 
 
-class Said:
-    """What a program has said, and how it ended. Paths are as they were given: the text is c.json, the node is node."""
+class Result:
+    """A program's output and exit status. Paths in it are relative: c.json is the configuration, node the tree."""
 
-    def __init__(self, argv, stdout=subprocess.PIPE, seconds=SOON):
-        done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE, timeout=seconds, check=False, cwd=TREE.name)
+    def __init__(self, argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, seconds=SOON):
+        done = subprocess.run(argv, stdin=stdin, stdout=stdout, stderr=subprocess.PIPE, timeout=seconds, check=False, cwd=TREE.name)
         self.status = done.returncode
         self.out = (done.stdout or b"").decode()
         self.err = done.stderr.decode()
@@ -107,17 +109,18 @@ def configure(text):
 
 
 def rocelet(*flags, **more):
-    return Said([programs["daemon"], "--config", "c.json", "--sysfs-root", "node/sys", "--dev-root", "node/dev", "--cni-path", "/bin", *flags], **more)
+    return Result([programs["daemon"], "--config", "c.json", "--sysfs-root", "node/sys", "--dev-root", "node/dev", "--cni-path", "/bin", *flags], **more)
 
 
 def rocectl(*words, **more):
-    return Said([programs["rocectl"], *words], **more)
+    return Result([programs["rocectl"], *words], **more)
 
 
 # --- texts ------------------------------------------------------------------------------------
 
-ROWS = {}  # of each theme: (name, text, status of the check, of a start, words of what is said)
-STARTS, REFUSED = None, "serves, and is not ready"
+ROWS = {}  # theme: [(name, text, status of the check, result of a start, words of the output, flags)]
+# USELESS: the file can be read, but leaves no resource.
+STARTS, REFUSED, USELESS = None, "serves, and is not ready", "the same, of a file that defines nothing"
 
 
 def row(theme, name, text, *words, status=0, start=STARTS, flags=()):
@@ -154,7 +157,7 @@ SHARED = """{
 """
 LEFT_OUT = "1 resource left out"
 
-# One slip costs one resource, as it does there.
+# One mistake in a peer's file leaves out one resource, as in the peer itself.
 row("one_slip", "a prefix", SHARED, "hca_shared_devices_b is left out: c.json:11: ", "'example_prefix'", "rdma/hca_shared_devices_a: 1000 slots", LEFT_OUT)
 row("one_slip", "a prefix of three", {"resourceList": [
     {"resourceName": "a", "selectors": {"pfNames": ["ens1np0"]}}, {"resourceName": "b", "resourcePrefix": "Intel.com", "selectors": {}},
@@ -165,11 +168,11 @@ row("one_slip", "of a type", {"configList": [{"resourceName": "a", "devices": "e
 row("one_slip", "no name", {"resourceList": [{"selectors": {}}, {"resourceName": "b", "selectors": {}}]}, '"resourceName" is missing', "intel.com/b: ", LEFT_OUT)
 row("one_slip", "the same resource twice", {"resourceList": [{"resourceName": "a", "selectors": {}}, {"resourceName": "a", "selectors": {}}]},
     "intel.com/a is left out", "already defined in line 1", LEFT_OUT)
-row("one_slip", "all are wrong", {"resourceList": [{"resourceName": "a", "selectors": 5}, 5]}, "2 resources left out", "no resource is left", status=2, start=0)
+row("one_slip", "all are wrong", {"resourceList": [{"resourceName": "a", "selectors": 5}, 5]}, "2 resources left out", "no resource is left", status=2, start=USELESS)
 row("one_slip", "in our own grammar the file", {"pools": [{"resourceName": "a", "resourcePrefix": "example_prefix", "selectors": {}},
                                                           {"resourceName": "b", "selectors": {}}]}, "c.json:1: ", "'example_prefix'", status=2)
 
-# What Go's encoding/json lets pass.
+# What Go's encoding/json accepts.
 row("as_go", "a key twice", '{"resourceList": [{"resourceName": "a",\n "resourceName": "b", "selectors": {}}]}',
     "c.json:2: duplicate", "resourceName", "the last one counts", "intel.com/b: ", "ok, 1 warning")
 row("as_go", "a grammar's key twice", '{"configList": [{"resourceName": "a", "devices": ["ens1np0"]}],\n "configList": [{"resourceName": "b", "devices": ["ens2np0"]}]}',
@@ -178,41 +181,46 @@ row("as_go", "a selector twice", '{"resourceList": [{"resourceName": "a", "selec
     "duplicate", "intel.com/a: 1 device\n")
 row("as_go", "in two spellings", '{"resourceList": [{"resourceName": "a", "selectors": 5,\n"Selectors": {}}]}', "c.json:2: \"Selectors\": appears twice", "intel.com/a: ")
 row("as_go", "no UTF-8", b'{"resourceList": [{"resourceName": "a", "selectors": {}}],\n\n"comment": "caf\xe9"}',
-    "c.json:3: byte 0xe9 is no UTF-8", 'unknown key "comment"', "intel.com/a: ")
+    "c.json:3: byte 0xe9 is not UTF-8", 'unknown key "comment"', "intel.com/a: ")
 row("as_go", "no UTF-8 in additionalInfo", b'{"resourceList": [{"resourceName": "a", "selectors": {}, "additionalInfo": {"*": {"k": "\xff"}}}]}', "byte 0xff", "intel.com/a: ")
 row("as_go", "no UTF-8 in a name", b'{"resourceList": [{"resourceName": "a\xff", "selectors": {}}, {"resourceName": "b", "selectors": {}}]}',
     "'a?' is not a resource name", "intel.com/b: ", LEFT_OUT)
 row("as_go", "and a comma too many", '{"resourceList": [{"resourceName": "a", "resourceName": "b", "selectors": {}},\n]}', "c.json:1: a trailing comma", status=2)
 row("as_go", "no UTF-8 and a comma too many", b'{"resourceList": [{"resourceName": "a", "selectors": {}, "x": "\xff"},\n\n]}', "c.json:1: a trailing comma", status=2)
-row("as_go", "our own does not: a key twice", '{"pools": [{"resourceName": "a", "selectors": {}}],\n"pools": []}', "c.json:2", "duplicate", status=2)
-row("as_go", "our own does not: no UTF-8", b'{"pools": [{"resourceName": "a", "selectors": {}}],\n"x": "\xff"}', "c.json:2", "0xff", status=2)
+row("as_go", "refused in our own grammar: a key twice", '{"pools": [{"resourceName": "a", "selectors": {}}],\n"pools": []}', "c.json:2", "duplicate", status=2)
+row("as_go", "refused in our own grammar: no UTF-8", b'{"pools": [{"resourceName": "a", "selectors": {}}],\n"x": "\xff"}', "c.json:2", "0xff", status=2)
 
-# What is no JSON at all: the line, and what it is.
+# Not JSON at all: the message names the line and the mistake.
 for grammar in ("resourceList", "configList", "pools"):
     row("no_json", "a comma too many in " + grammar, '{"%s": [\n{"resourceName": "a", "selectors": {}}\n,\n]}' % grammar, "c.json:3: a trailing comma", status=2)
-    row("no_json", "and in an object of " + grammar, '{"%s": [\n{"resourceName": "a",\n"selectors": {"vendors": ["15b3"],\n}}]}' % grammar,
+    row("no_json", "a comma too many in an object of " + grammar, '{"%s": [\n{"resourceName": "a",\n"selectors": {"vendors": ["15b3"],\n}}]}' % grammar,
         "c.json:3: a trailing comma", status=2)
 row("no_json", "a comma too many at the end", '{"resourceList": [],\n\n}', "c.json:1: a trailing comma", status=2)
-row("no_json", "a comma in a string is none", '{"resourceList": [{"resourceName": "a,]", "selectors": {}}]}', "'a,]'", "no resource is left", status=2, start=0)
+row("no_json", "a comma in a string", '{"resourceList": [{"resourceName": "a,]", "selectors": {}}]}', "'a,]'", "no resource is left", status=2, start=USELESS)
 row("no_json", "a byte order mark", b"\xef\xbb\xbf{}", "c.json:1: ", "byte order mark", status=2)
 row("no_json", "UTF-16", '{"pools": []}'.encode("utf-16"), "c.json:1: ", "UTF-16", status=2)
 row("no_json", "a zero byte", b'{"pools":\n[\0]}', "c.json:2: a zero byte", status=2)
 row("no_json", "an escaped zero", '{"pools": [\n{"resourceName": "a\\u0000"}]}', "c.json:2: \\u0000 in a string", status=2)
 row("no_json", "an escaped zero in a key", '{"resourceList": [\n{"a\\u0000": 1}]}', "c.json:2: \\u0000 in a string", status=2)
-for name, text in (("nothing", ""), ("blanks", " \n\t\n")):
+for name, text in (("an empty file", ""), ("blanks", " \n\t\n")):
     row("no_json", name, text, "c.json:1: the file is empty", status=2)
 for text in ("[]", "null", "5", '"x"', "true"):
     row("no_json", text, text, "c.json:1: the file is not a JSON object", status=2)
 row("no_json", "a manifest", '{"apiVersion": "v1",\n"kind": "ConfigMap", "data": {"config.json": "{}"}}', "c.json:2: ", "the file is a manifest (ConfigMap)", status=2)
 row("no_json", "cut", '{"pools": [\n{"resourceName": "a"', "c.json:2", status=2)
 
-# It says ok of nothing that cannot work.
-row("not_ok", "a key that nobody knows, and no resource", {"pool": [{"resourceName": "a", "selectors": {}}]},
-    'unknown key "pool" (did you mean "pools"?)', "no resource is configured, probably by a mistake", "c.json: not ok, 1 warning", status=1)
-row("not_ok", "another one", {"resourcelists": []}, '(did you mean "resourceList"?)', "c.json: not ok", status=1)
+# --check-config never reports ok for a configuration that cannot work.
+row("not_ok", "an unknown key, and no resource", {"pool": [{"resourceName": "a", "selectors": {}}]},
+    'unknown key "pool" (did you mean "pools"?)', "no resource is configured, probably because a key is misspelt", "c.json: not ok, 1 warning", status=2, start=USELESS)
+row("not_ok", "another unknown key, and no resource", {"resourcelists": []}, '(did you mean "resourceList"?)', "c.json: not ok", status=2, start=USELESS)
 for key in ("network", "networks"):
-    row("not_ok", f"a pool's key at the top: {key}", {key: []}, f'unknown key "{key}" (did you mean "pools"? "network" is a key of its items)', "c.json: not ok", status=1)
-row("not_ok", "a pool at the top", {"resourceName": "a"}, '(did you mean "pools"? "resourceName" is a key of its items)', "c.json: not ok", status=1)
+    row("not_ok", f"a pool's key at the top: {key}", {key: []}, f'unknown key "{key}" (did you mean "pools"? "network" is a key of its items)', "c.json: not ok", status=2, start=USELESS)
+row("not_ok", "a pool at the top", {"resourceName": "a"}, '(did you mean "pools"? "resourceName" is a key of its items)', "c.json: not ok", status=2, start=USELESS)
+row("not_ok", "an unknown key, and no resource", {"resources": []}, 'unknown key "resources"', "c.json: not ok", status=2, start=USELESS)
+row("not_ok", "groups misspelt", {"group": [{"name": "here", "match": {}, "pools": []}]}, '"group" is a flag', "c.json: not ok", status=2, start=USELESS)
+row("not_ok", "pools misspelt in the group", {"groups": [{"name": "here", "match": {}, "pool": []}]}, '(did you mean "pools"?)', "c.json: not ok", status=2, start=USELESS)
+row("not_ok", "pools misspelt in another group", {"groups": [{"name": "here", "match": {}, "pools": []}, {"name": "there", "pool": []}]},
+    '(did you mean "pools"?)', "c.json: not ok", status=2, start=0)
 row("not_ok", "a flag in the file", {"config": "/x", **pool()}, 'c.json:1: "config" is a flag, not a key of the file, ignoring it', "c.json: ok, 1 warning\n")
 row("not_ok", "no certificate yet", {"tls-cert": "/nope.pem", "tls-key": "/nope.pem"}, 'c.json:1: "tls-cert": /nope.pem: No such file or directory', status=1)
 row("not_ok", "no tokens yet", {"auth-token-file": "/nope"}, 'c.json:1: "auth-token-file": /nope: No such file or directory', status=1)
@@ -220,13 +228,13 @@ row("not_ok", "a netdev that may come", {"mirrors": ["ens1np0", "nosuch0"]}, 'c.
 row("not_ok", "folders that may come", '{"dev-root": "/nope",\n"proc-root": "/nope"}', 'c.json:1: "dev-root": there is no folder /nope', 'c.json:2: "proc-root": there is no folder /nope',
     "c.json: ok, 2 warnings\n")
 row("not_ok", "no sysfs", pool(), "no sysfs to scan", "c.json: not ok", status=1, flags=("--sysfs-root", "node/dev"))
-row("not_ok", "nothing there", pool(), "nowhere", "c.json: not ok", status=1, start=1, flags=("--sysfs-root", "nowhere"))
+row("not_ok", "a root that does not exist", pool(), "nowhere", "c.json: not ok", status=1, start=1, flags=("--sysfs-root", "nowhere"))
 row("not_ok", "a value out of its range", {"sample-interval": 0}, "c.json:1: \"sample-interval\"", status=2)
 row("not_ok", "an empty list is no mistake", {"pools": []}, '"pools": is empty', "c.json: ok, 1 warning")
-row("not_ok", "nor is nothing", {}, "c.json: ok\n")
-row("not_ok", "nor a peer's empty list", {"configList": [], "periodicUpdateInterval": 60}, "c.json: ok, 1 warning")
+row("not_ok", "an empty object is no mistake", {}, "c.json: ok\n")
+row("not_ok", "a peer's empty list is no mistake", {"configList": [], "periodicUpdateInterval": 60}, "c.json: ok, 1 warning")
 
-# Every option's value is judged when the file is read: the file is refused, also while rocelet runs, and a start observes.
+# A wrong value of any option: the file is refused, also while rocelet runs; a start with it only observes.
 for address in (":99999", "9907", "localhost:9907", "localhost:http", ":9907,:9908", "[::1", "::1:80", ":"):
     row("values", f"an address like {address}", {"listen": address}, 'c.json:1: "listen": ', " is not ", status=2)
 row("values", "an address out of range", {"listen": "300.1.1.1:80"}, "c.json:1: \"listen\": '300.1.1.1' is not an IP address", status=2)
@@ -242,11 +250,11 @@ row("values", "a key without its certificate, in a group", '{"groups": [{"name":
 row("values", "a key without its certificate, in another group", '{"groups": [{"name": "g", "match": {}},\n{"name": "other", "tls-key": "/x.pem"}]}',
     'c.json:2: "tls-key": is given without tls-cert', status=2, start=0)
 row("values", "a window in a group", '{"groups": [{"name": "g", "match": {},\n"diagnosis": {\n"clear_seconds": 1}}]}', 'c.json:3: "diagnosis.clear_seconds": 1 is less than', status=2)
-row("values", "of a group", {"groups": [{"name": "g", "match": {}, "listen": ":x"}]}, 'c.json:1: "listen": ', status=2)
-row("values", "with a line break", {"log-level": "lo\nud"}, "'lo?ud' is none of", status=2)
-row("values", "right ones", {"listen": "", "cni-path": "/nope:/bin:", "pod-resources": "", "resource-prefix": "a-b.example"}, "c.json: ok\n")
+row("values", "an address in a group", {"groups": [{"name": "g", "match": {}, "listen": ":x"}]}, 'c.json:1: "listen": ', status=2)
+row("values", "a level with a line break", {"log-level": "lo\nud"}, "'lo?ud' is none of", status=2)
+row("values", "valid values", {"listen": "", "cni-path": "/nope:/bin:", "pod-resources": "", "resource-prefix": "a-b.example"}, "c.json: ok\n")
 
-# Warnings are counted, and --strict minds them.
+# Warnings are counted; with --strict they are errors.
 for status, flags in ((0, ()), (1, ("--strict",))):
     row("strict", f"unknown keys, {flags}", {"resourceList": [{"resourceName": "a", "selectors": {}, "selektor": 1}], "lissten": ":1"},
         '(did you mean "selectors"?)', '(did you mean "listen"?)', "c.json: not ok, 2 warnings (--strict)\n" if status else "c.json: ok, 2 warnings\n", status=status, flags=flags)
@@ -254,9 +262,9 @@ for status, flags in ((0, ()), (1, ("--strict",))):
         "c.json: not ok, 1 warning (--strict)\n" if status else "c.json: ok, 1 warning\n", status=status, flags=flags)
     row("strict", f"a resource left out, {flags}", SHARED, LEFT_OUT, status=status, flags=flags)
 row("strict", "a schema for editors", {"$schema": "config.schema.json", **pool()}, "c.json: ok\n", flags=("--strict",))
-row("strict", "nothing to mind", pool(), "rocelet.dev/p: ", "c.json: ok\n", flags=("--strict",))
+row("strict", "no warnings", pool(), "rocelet.dev/p: ", "c.json: ok\n", flags=("--strict",))
 
-# A pool without devices: what there is instead. Here and by doctor.
+# A pool without devices: the message of --check-config and doctor names what the node has instead.
 EMPTY = (
     ("pf", {"pfNames": ["ens1np9"]}, "there is no PF ens1np9; there is ens1np0, ens2np0"),
     ("driver", {"drivers": ["mlx5_ib"]}, "there is no device with driver mlx5_ib; there is mlx5_core"),
@@ -275,53 +283,53 @@ row("empty_pools", "of those of a vendor", pool(selectors={"devices": ["101e"], 
     "there is no device with driver vfio-pci among the 4 that match all before that; there is mlx5_core")
 row("empty_pools", "what matches has VFs", pool(selectors={"ifNames": ["ens1np0"]}),
     "warning: rocelet.dev/p has no devices: 0000:18:00.0 is not offered: it has VFs (matches rocelet.dev/p)")
-row("empty_pools", "another pool was first", {"pools": [{"resourceName": name, "selectors": {"pfNames": ["ens1np0"]}} for name in "pq"]},
-    "rocelet.dev/p: 2 devices", "warning: rocelet.dev/q has no devices: another pool has the 2 that match")
+row("empty_pools", "another pool has the devices", {"pools": [{"resourceName": name, "selectors": {"pfNames": ["ens1np0"]}} for name in "pq"]},
+    "rocelet.dev/p: 2 devices", "warning: rocelet.dev/q has no devices: another pool has the 2 matching devices")
 row("empty_pools", "no vDPA", pool(selectors={"vdpaType": "virtio"}), "the pool requires another vDPA type, and there is none")
-row("empty_pools", "peer's", resource(selectors={"pfNames": ["ens1np9"]}), "warning: intel.com/a has no devices: there is no PF ens1np9; there is ens1np0, ens2np0")
+row("empty_pools", "a peer's pool", resource(selectors={"pfNames": ["ens1np9"]}), "warning: intel.com/a has no devices: there is no PF ens1np9; there is ens1np0, ens2np0")
 row("empty_pools", "shared", {"configList": [{"resourceName": "a", "devices": ["ens9"]}]}, "warning: rdma/a has no devices: there is no interface ens9; there is ens1np0")
 
-# What can never be a pod's interface.
+# Devices that can never be a pod's interface.
 row("native", "a user-space driver", pool(network={}, selectors={"drivers": ["vfio-pci"]}), "vfio-pci a device has no netdev", status=2)
-row("native", "among others", pool(network={}, selectors={"drivers": ["mlx5_core", "vfio-pci"]}), "vfio-pci a device has no netdev", status=2)
-row("native", "in one of several selectors", pool(network={}, selectors=[{}, {"drivers": ["uio_pci_generic"]}]), "uio_pci_generic", "has no netdev", status=2)
+row("native", "a user-space driver among others", pool(network={}, selectors={"drivers": ["mlx5_core", "vfio-pci"]}), "vfio-pci a device has no netdev", status=2)
+row("native", "a user-space driver in one of several selectors", pool(network={}, selectors=[{}, {"drivers": ["uio_pci_generic"]}]), "uio_pci_generic", "has no netdev", status=2)
 row("native", "vhost", pool(network={}, selectors={"vdpaType": "vhost"}), "has no netdev", status=2)
-row("native", "soft-RoCE where there is RDMA", pool(softRoce=True, selectors={"isRdma": True}), "isRdma: softRoce makes an RDMA device where there is none", status=2)
-row("native", "by its name", pool(softRoce=True, selectors={"rdmaNames": ["mlx5_0"]}), "rdmaNames: softRoce", status=2)
+row("native", "soft-RoCE where there is RDMA", pool(softRoce=True, selectors={"isRdma": True}), "isRdma: softRoce creates an RDMA device where there is none", status=2)
+row("native", "soft-RoCE on an RDMA device by name", pool(softRoce=True, selectors={"rdmaNames": ["mlx5_0"]}), "rdmaNames: softRoce", status=2)
 row("native", "an accelerator", pool(network={}, deviceType="accelerator"), "accelerators, which have no netdev", status=2)
 row("native", "a slot", pool(network={}, kind="shared"), '"interface": "macvlan"', status=2)
-row("native", "without network it is somebody else's", pool(selectors={"drivers": ["vfio-pci"]}), "rocelet.dev/p: 0 devices")
+row("native", "a user-space driver in a pool without network", pool(selectors={"drivers": ["vfio-pci"]}), "rocelet.dev/p: 0 devices")
 row("native", "a VF", pool(network={"mtu": 4200}, selectors={"pfNames": ["ens1np0"]}), "rocelet.dev/p: 2 devices", "c.json: ok\n")
 
-# One reader and one judge of a plan: network, broadcast and loopback addresses, what excludes each other, what does not fit.
+# Addresses that no interface can have, keys that exclude each other, values that do not fit.
 for name, network, words in (
         ("network address", {"ips": ["10.9.0.0/24"]}, ('"ips": item 1', "10.9.0.0/24")),
         ("broadcast address", {"ips": ["10.9.0.255/24"]}, ('"ips": item 1', "10.9.0.255/24")),
         ("loopback", {"ips": ["127.0.0.1/8"]}, ('"ips": item 1', "127.0.0.1/8")),
         ("multicast", {"ips": ["224.0.0.1/24"]}, ('"ips": item 1', "224.0.0.1/24")),
-        ("ips and ipam", {"ips": ["10.9.0.1/24"], "ipam": {"type": "sh"}}, ('"ipam": stands beside "ips"',)),
+        ("ips and ipam", {"ips": ["10.9.0.1/24"], "ipam": {"type": "sh"}}, ('"ipam": excludes "ips"',)),
         ("IPv6 with a small MTU", {"mtu": 1279, "ips": ["fd00::1/64"]}, ('"mtu": is below 1280',)),
-        ("a VLAN that is none", {"vlan": 4095}, ("4095 is not between 0 and 4094",)),
+        ("a VLAN out of range", {"vlan": 4095}, ("4095 is not between 0 and 4094",)),
         ("priority without VLAN", {"vlanQoS": 1}, ('"vlanQoS": needs a "vlan"',)),
         ("more least than most", {"maxTxRate": 10, "minTxRate": 11}, ("is more than",))):
     row("plans", name, pool(network=network), *words, status=2)
 
 # Small things.
 row("small", "a PF with VFs may be shared", pool(kind="shared", slots=1, selectors={"ifNames": ["ens1np0"]}), "0000:18:00.0    rocelet.dev/p", "1 slot, each on one of 1 HCA")
-row("small", "and not given away whole", pool(selectors={"ifNames": ["ens1np0"]}), "0000:18:00.0    not offered: it has VFs", "has no devices")
+row("small", "a PF with VFs is not allocated exclusively", pool(selectors={"ifNames": ["ens1np0"]}), "0000:18:00.0    not offered: it has VFs", "has no devices")
 row("small", "auxiliary devices of any type", resource(deviceType="auxNetDevice"), "auxiliary devices of every type", '"auxTypes": ["sf"]', "intel.com/a: 2 devices")
-row("small", "of one", resource(deviceType="auxNetDevice", selectors={"auxTypes": ["sf"]}), "intel.com/a: 2 devices", "c.json: ok\n")
-row("small", "permissions", pool(permissions="rx"), "\"permissions\": 'rx' is not made of r, w and m", status=2)
-row("small", "additionalInfo", resource(additionalInfo={"*": {"k": 5}}), '"k": of "*" in "additionalInfo" is not a string', status=2, start=0)
-row("small", "additionalInfo of no device", resource(additionalInfo={"0000:zz": {}}), '"0000:zz": in "additionalInfo"', status=2, start=0)
+row("small", "auxiliary devices of one type", resource(deviceType="auxNetDevice", selectors={"auxTypes": ["sf"]}), "intel.com/a: 2 devices", "c.json: ok\n")
+row("small", "permissions", pool(permissions="rx"), "\"permissions\": 'rx' must consist of r, w and m", status=2)
+row("small", "additionalInfo", resource(additionalInfo={"*": {"k": 5}}), '"k": of "*" in "additionalInfo" is not a string', status=2, start=USELESS)
+row("small", "additionalInfo of no device", resource(additionalInfo={"0000:zz": {}}), '"0000:zz": in "additionalInfo"', status=2, start=USELESS)
 row("small", "a reason of hold", pool(hold={"temperature": {"downMs": 5}}), '"temperature": unknown key (there are gone, noDriver, noChardev',
     "pci, devlink, notClean, leaving, nodeChanged and nodeHeld)", status=2)
 row("small", "a number of bytes", {"event-buffer": 1}, '"event-buffer": 1 is not between 1024 and 1073741824', status=2)
 row("small", "ranges as the peer reads them", resource(selectors={"pfNames": ["ens1np0#0-1,"]}), "ens1np0#0-1,", "intel.com/a: 2 devices", "1 warning")
-row("small", "and not as we do", pool(selectors={"pfNames": ["ens1np0#0-1,"]}), "ens1np0#0-1,", status=2)
+row("small", "ranges in our own grammar", pool(selectors={"pfNames": ["ens1np0#0-1,"]}), "ens1np0#0-1,", status=2)
 
 
-# Keys that are not known, at every depth of our own grammar: each would be a pool, a group or a limit that is not what its author meant.
+# Unknown keys at every depth of our own grammar: each would make a pool, a group or a limit differ from what its author meant.
 for name, text, words in (
         ("of a pool", pool(networks={}), ('c.json:1: "networks": unknown key (did you mean "network"?)',)),
         ("of a pool, like no other", pool(colour=1), ('"colour": unknown key',)),
@@ -340,48 +348,48 @@ for name, text, words in (
         ("of the diagnosis", {"diagnosis": {"hold_second": 1}}, ('did you mean "hold_seconds"?',)),
         ("of soft-RoCE's neighbour", pool(softRoCe2=True), ('(did you mean "softRoce"?)',))):
     row("unknown_keys", name, text, *words, status=2)
-# At the top other programs' keys may be; there they are warnings, and a file that names no resource is not ok.
+# The top level may have other programs' keys: warnings. A file that names no resource is not ok.
 row("unknown_keys", "at the top", dict(pool(), lissten=":1"), 'unknown key "lissten" (did you mean "listen"?)', "1 warning")
 row("unknown_keys", "of a group, of its options", {"groups": [{"name": "g", "match": {}, "lissten": ":1", **pool()}]}, '(did you mean "listen"?)')
-row("unknown_keys", "of a group, of its pools", {"groups": [{"name": "g", "match": {}, "pool": []}]}, '(did you mean "pools"?)', status=1)
+row("unknown_keys", "of a group, of its pools", {"groups": [{"name": "g", "match": {}, "pool": []}]}, '(did you mean "pools"?)', status=2, start=USELESS)
 
-# A plugin that is not there yet may come; with --strict it has to be there.
+# A missing plugin may be installed later; with --strict it is an error.
 NO_PLUGIN = pool(network={"subnets": ["10.9.0.0/24"], "ipam": {"type": "no-such-ipam"}}, selectors={"pfNames": ["ens1np0"]})
-row("ipam_types", "there is none", NO_PLUGIN, 'c.json:1: "type": no IPAM plugin "no-such-ipam" in node:/nowhere (--cni-path), no pod gets a device',
+row("ipam_types", "a missing plugin", NO_PLUGIN, 'c.json:1: "type": no IPAM plugin "no-such-ipam" in node:/nowhere (--cni-path), no pod gets a device',
     "c.json: ok, 1 warning\n", flags=("--cni-path", "node:/nowhere"))
-row("ipam_types", "and strictly", NO_PLUGIN, 'c.json:1: "type": no IPAM plugin "no-such-ipam" in node:/nowhere (--cni-path)\n', status=2,
+row("ipam_types", "a missing plugin, with --strict", NO_PLUGIN, 'c.json:1: "type": no IPAM plugin "no-such-ipam" in node:/nowhere (--cni-path)\n', status=2,
     flags=("--cni-path", "node:/nowhere", "--strict"))
-row("ipam_types", "there is one", pool(network={"ipam": {"type": "sh"}}, selectors={"pfNames": ["ens1np0"]}), "c.json: ok\n",
+row("ipam_types", "an installed plugin", pool(network={"ipam": {"type": "sh"}}, selectors={"pfNames": ["ens1np0"]}), "c.json: ok\n",
     flags=("--cni-path", "/nowhere:/bin", "--strict"))
-row("ipam_types", "of another group's nodes", {"groups": [dict(NO_PLUGIN, name="there"), {"name": "here", "match": {}, "pools": []}]}, "group here applies",
+row("ipam_types", "a missing plugin of another group's nodes", {"groups": [dict(NO_PLUGIN, name="there"), {"name": "here", "match": {}, "pools": []}]}, "group here applies",
     flags=("--cni-path", "/nowhere", "--strict"), status=1)
 
 
-def one_clear_line(said):
-    """What is refused is told once, in one line that begins with the program's name, without anything unprintable."""
-    assert re.fullmatch(r"rocelet: c\.json:\d+(:\d+)?: [ -~]+\n", said.err), said
+def one_clear_line(result):
+    """A refusal is one printable line that begins with the program's name."""
+    assert re.fullmatch(r"rocelet: c\.json:\d+(:\d+)?: [ -~]+\n", result.err), result
 
 
 def judge(name, text, status, start, words, flags):
     configure(text)
-    said = rocelet("--check-config", *flags)
-    equal((name, said.status), (name, status))
+    result = rocelet("--check-config", *flags)
+    equal((name, result.status), (name, status))
     for word in words:
-        assert word in said.all, f"{name}: no {word!r} in {said}"
+        assert word in result.all, f"{name}: no {word!r} in {result}"
     if start == REFUSED:
-        one_clear_line(said)
-        equal((name, said.out), (name, ""))
+        one_clear_line(result)
+        equal((name, result.out), (name, ""))
     else:
-        last = said.out.splitlines()[-1]
-        assert last.startswith("c.json: "), said
-        told_warnings = len(re.findall(r"^warning: |, ignoring it$|counts$|going on without|is empty, it|every type", said.all, re.M))
-        assert not told_warnings or "warning" in last, said
+        last = result.out.splitlines()[-1]
+        assert last.startswith("c.json: "), result
+        printed = len(re.findall(r"^warning: |, ignoring it$|counts$|going on without|is empty, it|every type", result.all, re.M))
+        assert not printed or "warning" in last, result
     begun = begin(text, flags)
-    equal((name, begun), (name, start if start else 0))
+    equal((name, begun), (name, REFUSED if start == USELESS else start if start else 0))
 
 
 def begin(text, flags):
-    """The status that a start ends with; 0: it serves; REFUSED: but nothing of the file."""
+    """The exit status of a start; 0: the daemon serves; REFUSED: it serves, but nothing from the file."""
     listen = () if "listen\"" in str(text) else ("--listen", "")
     with tempfile.TemporaryDirectory() as dir:
         folders = [f"--{name}-dir={dir}/{name}" for name in ("kubelet", "run", "state", "cdi", "devinfo")]
@@ -394,9 +402,9 @@ def begin(text, flags):
         reader.start()
         socket = daemon_judge.Unix(dir + "/run/rocelet.sock")
 
-        ready = []  # what it says once it knows: a status, and why
+        ready = []  # its answer once it has read the file: status and text
 
-        def knows():
+        def has_read():
             try:
                 socket.request("GET", "/readyz")
                 answer = socket.getresponse()
@@ -407,7 +415,7 @@ def begin(text, flags):
             ready[:] = [answer.status, text]
             return answer.status == 200 or "configuration file is refused" in text or "of the configured resources" in text
         try:
-            eventually("it is ready, refuses the file or ends", lambda: daemon.poll() is not None or knows())
+            eventually("it is ready, refuses the file or ends", lambda: daemon.poll() is not None or has_read())
         except AssertionError as error:
             daemon.kill()
             raise AssertionError("".join(log)) from error
@@ -438,12 +446,73 @@ for _theme in list(ROWS):
     table(_theme)
 
 
+# plugin: (the "needs" that docs/tasks/addresses.md gives for it, another value that opens the sandbox as far)
+PLUGIN_NEEDS = {"nv-ipam": ({"write": ["/var/lib/cni/nv-ipam"]}, {"network": "host"}), "dhcp": ({"write": ["/run/cni"]}, {"network": "host"}),
+                "whereabouts": ({"network": "host"}, {"write": ["/run/cni"]})}
+
+
 @check
-def what_counts_twice_counts_last():
-    """It is not only said."""
+def a_plugin_without_what_it_needs_is_not_ok():
+    with tempfile.TemporaryDirectory() as plugins:
+        for name, (right, wrong) in PLUGIN_NEEDS.items():
+            write(f"{plugins}/{name}")
+            os.chmod(f"{plugins}/{name}", 0o755)
+            for needs, status in ((None, 1), (wrong, 1), (right, 0)):
+                ipam = {"type": name, **({"needs": needs} if needs else {})}
+                here = pool(selectors={"pfNames": ["ens1np0"]}, network={"ipam": ipam})
+                for text in (here, {"groups": [dict(here, name="there"), {"name": "here", "match": {}, "pools": []}]}):
+                    configure(json.dumps(text).replace('"ipam"', '\n"ipam"'))
+                    result = rocelet("--check-config", "--strict", "--cni-path", plugins)
+                    sentence = f'c.json:2: "ipam": {name} works only with "needs": {json.dumps(right)}, no pod gets a device'
+                    equal((name, needs, result.status if "groups" not in text else 1, sentence in result.err), (name, needs, status if "groups" not in text else 1, status == 1))
+
+
+@check
+def a_pool_that_needs_capabilities_is_not_ok_without_them():
+    """With the capabilities dropped by the flag or by the file; not for another group's nodes, nor for a pool without network."""
+    network = pool(selectors={"pfNames": ["ens1np0"]}, network={})
+    sentence = 'c.json:2: "network": needs capabilities and unprivileged keeps none, no pod gets a device of the pool'
+    for text, flags, status in ((network, ("--unprivileged",), 1), (dict(network, unprivileged=True), (), 1), (network, (), 0),
+                                (pool(selectors={"pfNames": ["ens1np0"]}), ("--unprivileged",), 0)):
+        configure(json.dumps(text).replace('"network"', '\n"network"'))
+        result = rocelet("--check-config", "--strict", *flags)
+        equal((text, flags, result.status, sentence in result.err), (text, flags, status, status == 1))
+    configure(json.dumps({"groups": [dict(network, name="there"), {"name": "here", "match": {}, "unprivileged": True, "pools": []}]}))
+    assert "capabilities" not in rocelet("--check-config").all
+    configure(json.dumps(pool(kind="shared", interface="macvlan", selectors={"pfNames": ["ens1np0"]}, network={})))
+    assert "needs capabilities" in rocelet("--check-config", "--unprivileged").err
+    configure(json.dumps(pool(selectors={"pfNames": ["ens1np0"]}, softRoce=True)))
+    assert '"softRoce": needs capabilities' in rocelet("--check-config", "--unprivileged").err
+
+
+@check
+def a_file_is_checked_from_stdin():
+    """stdin as `kubectl exec -i` connects it: the same output as for a file, named stdin. A daemon does not start with it."""
+    def piped(text, *flags):
+        with tempfile.TemporaryFile() as file:
+            file.write(text)
+            file.seek(0)
+            return Result([programs["daemon"], "--config", "-", "--sysfs-root", "node/sys", "--dev-root", "node/dev", "--cni-path", "/bin", *flags], stdin=file)
+    for text in (pool(selectors={"pfNames": ["ens1np0"]}), pool(networks={}), {"pool": []}, {"lissten": ":1"}, "", "x" * 2000):
+        text = text if isinstance(text, str) else json.dumps(text)
+        for action in ("--check-config", "--print-config"):
+            configure(text)
+            file, result = rocelet(action), piped(text.encode(), action)
+            equal((result.status, result.all), (file.status, file.all.replace("c.json", "stdin")))
+    result = piped(b" " * (1 << 20) + b"{}", "--check-config")
+    equal((result.status, result.all), (2, "rocelet: stdin: larger than 1048576 bytes\n"))
+    equal(piped(b" " * ((1 << 20) - 2) + b"{}", "--check-config").status, 0)
+    equal(piped(b"{}", "--check-config").out.splitlines()[-1], "stdin: ok")
+    result = piped(b"{}")
+    equal((result.status, result.all), (2, "rocelet: --config -: stdin is read with --check-config and --print-config only\n"))
+
+
+@check
+def the_last_duplicate_counts():
+    """The last one of a duplicate key is in the printed configuration."""
     configure('{"resourceList": [{"resourceName": "a", "resourceName": "b", "selectors": {"pfNames": ["x"], "pfNames": ["ens2np0"]}}]}')
-    said = rocelet("--print-config")
-    found, = json.loads(said.out)["pools"]
+    result = rocelet("--print-config")
+    found, = json.loads(result.out)["pools"]
     equal((found["resourceName"], found["selectors"][0]["pfNames"]), ("b", ["ens2np0"]))
 
 
@@ -464,7 +533,7 @@ def a_printed_configuration_means_the_same():
 
 PCAP_147 = struct.pack("<IHHIIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 147) + struct.pack("<IIII", 0, 0, 4, 4) + b"abcd"
 LINES = (
-    # program, words, status, words of the answer
+    # program, arguments, status, words of the output
     ("daemon", "-h", 0, ("usage: rocelet", "--check-config")),
     ("daemon", "--help", 0, ("usage: rocelet",)),
     ("daemon", "-V", 0, ("rocelet ",)),
@@ -478,16 +547,16 @@ LINES = (
     ("daemon", "--config= --check-config", 2, ("--config: is empty",)),
     ("daemon", "--listen=localhost:80 --check-config", 2, ("--listen: 'localhost' is not an IP address",)),
     ("daemon", "--resource-prefix=A --check-config", 2, ("--resource-prefix: 'A' is not a resource prefix",)),
-    ("daemon", "--config ./nowhere.json --check-config", 2, (". has c.json, odd.pcap, and no nowhere.json",)),
+    ("daemon", "--config ./nowhere.json --check-config", 2, (". has c.json, odd.pcap, but no nowhere.json",)),
     ("rocectl", "-h", 0, ("rocectl pods",)),
-    ("rocectl", "podz", 2, ("did you mean pods?",)),
-    ("rocectl", "docter", 2, ("did you mean doctor?",)),
-    ("rocectl", "prots", 2, ("did you mean ports?",)),
-    ("rocectl", "bogus", 2, ("bogus is no command", "--help")),
+    ("rocectl", "podz", 2, ('did you mean "pods"?',)),
+    ("rocectl", "docter", 2, ('did you mean "doctor"?',)),
+    ("rocectl", "prots", 2, ('did you mean "ports"?',)),
+    ("rocectl", "bogus", 2, ('unknown command "bogus"', "--help")),
     ("rocectl", "--jsn pods", 2, ("did you mean --json?",)),
     ("rocectl", "pods --forse", 2, ("did you mean --force?",)),
     ("rocectl", "--bogus pods", 2, ("--bogus", "--help")),
-    ("rocectl", "explain", 2, ("which device?",)),
+    ("rocectl", "explain", 2, ("DEVICE|POD|CAUSE is missing",)),
     ("rocectl", "pods --socket nowhere", 3, ("nowhere",)),
     ("rocectl", "pcap odd.pcap", 0, ("147",)),
     ("rocectl", "pcap nowhere.pcap", 1, ("nowhere.pcap",)),
@@ -501,17 +570,17 @@ def command_lines():
         f.write(PCAP_147)
     bad = []
     for program, words, status, wanted in LINES:
-        said = Said([programs[program], *words.split()])
-        if said.status != status or not all(word in said.all for word in wanted):
-            bad.append(f"{program} {words}: {said}")
-        if said.status == 2 and (said.out or said.err.count("\n") != 1):
-            bad.append(f"{program} {words}, in one line: {said}")
+        result = Result([programs[program], *words.split()])
+        if result.status != status or not all(word in result.all for word in wanted):
+            bad.append(f"{program} {words}: {result}")
+        if result.status == 2 and (result.out or result.err.count("\n") != 1):
+            bad.append(f"{program} {words}, in one line: {result}")
     assert not bad, "\n".join(bad)
 
 
 @check
-def nobody_takes_what_is_printed():
-    """Every command of both programs, into a full device: a status that says so, and one line."""
+def output_that_cannot_be_written():
+    """Every command of both programs, with stdout on /dev/full: a failing status and one line on stderr."""
     with Daemon(pools=(daemon_judge.VF_POOL,)) as daemon, open("/dev/full", "wb") as full:
         eventually("rocelet.sock listens", daemon.connect)
         write(daemon.dir + "/config.json", "{")
@@ -522,9 +591,9 @@ def nobody_takes_what_is_printed():
         configure(json.dumps(pool()))
         with open(TREE.name + "/empty.pcap", "wb") as f:
             f.write(PCAP_147[:24])
-        asked = [["pods"], ["devices"], ["explain", "ens1v0"], ["events"], ["doctor"], ["qps"], ["suggest"]]
-        empty = (["pods"], ["qps"])  # their lists are, and say so on stderr
-        commands = [["rocectl", *words, *more, *socket] for words in asked for more in ([], ["--json"]) if more or words not in empty]
+        commands_with_json = [["pods"], ["devices"], ["explain", "ens1v0"], ["events"], ["doctor"], ["qps"], ["suggest"]]
+        empty = (["pods"], ["qps"])  # their lists are empty: the text form prints that on stderr
+        commands = [["rocectl", *words, *more, *socket] for words in commands_with_json for more in ([], ["--json"]) if more or words not in empty]
         commands += [["rocectl", "devices", "-o", format, *socket] for format in ("wide", "yaml")] + [["rocectl", "pods", "-o", "yaml", *socket]]
         commands += [["rocectl", "devices", "-o", "name", *socket], ["rocectl", "completion", "bash"], ["rocectl", "pods", "--help"]]
         commands += [["rocectl", "pcap", "empty.pcap"], ["rocectl", "pcap", "empty.pcap", "--json"], ["rocectl", "--help"], ["rocectl", "help"],
@@ -536,13 +605,13 @@ def nobody_takes_what_is_printed():
             commands += [["rocectl", "sniff", "lo", "--packets", "1", "--seconds", "1", *more] for more in ([], ["--json"])]
         bad = []
         for program, *words in commands:
-            fine = Said([programs[program], *words])
-            said = Said([programs[program], *words], stdout=full)
-            lines = [line for line in said.err.splitlines() if re.fullmatch(r"(rocelet|rocectl): cannot write: .*", line)]
-            if not fine.out or said.status == 0 or len(lines) != 1 or len(said.err.splitlines()) != len(fine.err.splitlines()) + 1:
-                bad.append(f"{program} {' '.join(words)}: {said}")
+            fine = Result([programs[program], *words])
+            result = Result([programs[program], *words], stdout=full)
+            lines = [line for line in result.err.splitlines() if re.fullmatch(r"(rocelet|rocectl): cannot write: .*", line)]
+            if not fine.out or result.status == 0 or len(lines) != 1 or len(result.err.splitlines()) != len(fine.err.splitlines()) + 1:
+                bad.append(f"{program} {' '.join(words)}: {result}")
         assert not bad, "\n".join(bad)
-        print(f"# {len(commands)} ways to print")
+        print(f"# {len(commands)} commands whose output cannot be written")
 
 
 @check
@@ -561,14 +630,14 @@ def a_watcher_that_cannot_write_ends():
                 return watcher.poll() is not None
             eventually("the watcher ends", ended)
             equal(watcher.returncode, 1)
-            said = watcher.stderr.read()
-            assert re.fullmatch(r"rocectl: cannot write: .*\n", said), said
+            result = watcher.stderr.read()
+            assert re.fullmatch(r"rocectl: cannot write: .*\n", result), result
 
 
 @check
 def bash_completes():
-    """A real bash, which ends words at colons, and names that the daemon has."""
-    ask = """source <("$1" completion bash); COMP_WORDBREAKS=$' \\t\\n"\\'><=;|&(:'
+    """A real bash, which splits words at colons, and device names from the daemon."""
+    script = """source <("$1" completion bash); COMP_WORDBREAKS=$' \\t\\n"\\'><=;|&(:'
         COMP_LINE="$1 $2"; COMP_POINT=${#COMP_LINE}; _rocectl 2>/dev/null; printf '%s\\n' "${COMPREPLY[@]}" """
     with Daemon(pools=(daemon_judge.VF_POOL,)) as daemon:
         eventually("devices", lambda: "ens1v0" in daemon.get("/api/v1/devices"))
@@ -576,21 +645,21 @@ def bash_completes():
         socket = "--socket " + daemon.dir + "/run/rocelet.sock "
 
         def completed(line):
-            return Said(["bash", "--norc", "-c", ask, "bash", programs["rocectl"], line]).out.split()
+            return Result(["bash", "--norc", "-c", script, "bash", programs["rocectl"], line]).out.split()
         equal(completed("de"), ["devices", "detach"])
         equal(completed("pods --no"), ["--no-headers"])
         equal(completed("pods -o w"), ["wide"])
         equal(completed("qps --top=ce"), ["ce"])
         equal(completed(socket + "explain ens1v0"), ["ens1v0"])
         equal(sorted(completed(socket + "explain 0000:")), sorted(d[5:] for d in devices if d.startswith("0000:")))
-        equal(completed("explain "), [])  # nobody is asked, or nobody answers
+        equal(completed("explain "), [])  # without a daemon
 
 
 # --- with a daemon ----------------------------------------------------------------------------
 
 
 class Node(Daemon):
-    """With sub-functions."""
+    """A daemon on a node with sub-functions."""
 
     make = staticmethod(make_node)
 
@@ -599,14 +668,14 @@ class Node(Daemon):
 
 
 @check
-def doctor_says_what_there_is_instead():
+def doctor_names_what_the_node_has_instead():
     pools = [{"resourceName": name, "selectors": selectors} for name, selectors, _sentence in EMPTY]
     with Node(pools=pools) as daemon:
-        eventually("looked", lambda: daemon.value('rocelet_resource_devices{resource="rocelet.dev/pf",health="healthy"}') == 0)
-        said = daemon.rocectl("doctor")
-        equal(said.status, 1)
+        eventually("the pools' devices are counted", lambda: daemon.value('rocelet_resource_devices{resource="rocelet.dev/pf",health="healthy"}') == 0)
+        result = daemon.rocectl("doctor")
+        equal(result.status, 1)
         for name, _selectors, sentence in EMPTY:
-            assert any(line.startswith(f"  rocelet.dev/{name}: it has no devices: {sentence}") for line in said.out.splitlines()), (name, str(said))
+            assert any(line.startswith(f"  rocelet.dev/{name}: it has no devices: {sentence}") for line in result.out.splitlines()), (name, str(result))
         findings = {f["object"]: f["what"] for f in json.loads(daemon.rocectl("doctor", "--json").out)["findings"] if f["kind"] == "empty"}
         equal(sorted(findings), sorted(f"rocelet.dev/{name}" for name, _selectors, _sentence in EMPTY))
         for name, _selectors, sentence in EMPTY:
@@ -615,7 +684,7 @@ def doctor_says_what_there_is_instead():
 
 @check
 def sub_functions_of_a_shared_resource():
-    """k8s-rdma-shared-dev-plugin has PCI functions alone; with the key of ours also the others."""
+    """k8s-rdma-shared-dev-plugin offers PCI functions only; our key subFunctions adds the sub-functions."""
     def nodes(daemon, name):
         kubelet = daemon.kubelet
         answer, = daemon_judge.Plugin(daemon.dir + f"/device-plugins/rdma_{name}.sock").allocate([kubelet.watches["rdma/" + name].lists[-1][0].ID])
@@ -633,14 +702,14 @@ def sub_functions_of_a_shared_resource():
 
 @check
 def one_hca_of_several():
-    """explain tells its own slots, not the pool's."""
+    """explain reports the HCA's own slots, not the pool's."""
     with Node(pools=({"resourceName": "hca", "kind": "shared", "slots": 3, "selectors": {"ifNames": ["ens1np0", "ens2np0"]}},)) as daemon:
         kubelet = registered(daemon)
         eventually("all slots", lambda: len(kubelet.watch().lists[-1]) == 6)
         for hca in ("mlx5_0", "mlx5_1"):
-            eventually("its own slots", lambda: daemon.rocectl("explain", hca).out.endswith(": shared as rocelet.dev/hca, 0 of its 3 slots given\n"))
+            eventually("its own slots", lambda: daemon.rocectl("explain", hca).out.endswith(": shared as rocelet.dev/hca, 0 of its 3 slots allocated\n"))
         kubelet.client().allocate(["mlx5_1-0"])
-        eventually("one is given", lambda: "1 of its 3 slots" in daemon.rocectl("explain", "mlx5_1").out)
+        eventually("one is allocated", lambda: "1 of its 3 slots" in daemon.rocectl("explain", "mlx5_1").out)
         assert "0 of its 3 slots" in daemon.rocectl("explain", "mlx5_0").out
         kubelet.stop()
 
@@ -648,7 +717,7 @@ def one_hca_of_several():
 A, B = "intel.com/a", "intel.com/b"
 IN_USE = peers({"resourceName": "a", "selectors": {"pfNames": ["ens1np0#0-1"]}}, {"resourceName": "b", "selectors": {"pfNames": ["ens2np0"]}})
 EDITS = (
-    # what is edited: the new text, the resource or resources that keep what they had, or the file: a word that is told
+    # what is edited, the new text, what is refused (a resource, several, "file" or nothing), a word of the message
     ("a prefix", IN_USE.replace('{"resourceName": "b"', '{"resourceName": "b", "resourcePrefix": "example_prefix"'), B, "example_prefix"),
     ("a comma behind a range", IN_USE.replace("#0-1", "#0-1,"), None, "ens1np0#0-1,"),
     ("a key twice", IN_USE.replace('"resourceName": "a"', '"resourceName": "x", "resourceName": "a"'), None, "the last one counts"),
@@ -665,7 +734,7 @@ EDITS = (
 
 @check
 def live_edits():
-    """What may be said in a peer's file changes nothing for who has devices; what may not be said is told in all places."""
+    """Harmless edits of a peer's file change nothing for allocated devices; wrong ones are reported in all places."""
     with Node(text=IN_USE) as daemon:
         kubelet = registered(daemon, 2)
         devices = {name: [d.ID for d in kubelet.watches[name].lists[-1]] for name in (A, B)}
@@ -676,22 +745,22 @@ def live_edits():
                 f.write(text.encode(errors="surrogateescape"))
             eventually("read", lambda: reloads(daemon) > before)
             if refused == "file":
-                eventually("told", lambda: daemon.value("rocelet_config_ok") == 0)
+                eventually("the file is refused", lambda: daemon.value("rocelet_config_ok") == 0)
                 equal(daemon.value("rocelet_config_resources_refused"), 0)
                 assert re.search(r"config\.json:\d+: .*" + word, daemon.get("/readyz")), (name, daemon.get("/readyz"))
                 assert word in daemon.rocectl("doctor").out, name
             elif isinstance(refused, tuple):
-                eventually("told", lambda: daemon.value("rocelet_config_resources_refused") == len(refused))
+                eventually("the resources are refused", lambda: daemon.value("rocelet_config_resources_refused") == len(refused))
                 for one in refused:
-                    assert f"{one} keeps its definition" in daemon.get("/readyz"), (name, daemon.get("/readyz"))
+                    assert f"{one} keeps its previous definition" in daemon.get("/readyz"), (name, daemon.get("/readyz"))
                     assert one in daemon.rocectl("doctor").out, name
             elif refused:
-                told(daemon, refused, "keeps its definition")
+                reported_everywhere(daemon, refused, "keeps its previous definition")
                 assert refused in daemon.rocectl("doctor").out, name
             else:
                 eventually("right", lambda: daemon.value("rocelet_config_ok") == 1)
                 equal((name, daemon.get("/readyz")), (name, "ok\n"))
-            eventually("said", lambda: any(word in line for line in daemon.log[lines:]))
+            eventually("the log has the reason", lambda: any(word in line for line in daemon.log[lines:]))
             for resource_name, ids in devices.items():
                 assert kubelet.watches[resource_name].is_alive(), (name, resource_name)
                 equal([d.ID for d in kubelet.watches[resource_name].lists[-1]], ids)
@@ -711,7 +780,7 @@ GROUPS = {"groups": [
 
 @check
 def an_edit_that_would_take_all_devices_waits():
-    """Of a pool that pods have devices of: a group that does not match any more takes the pool from the node. Until the pods have ended, nothing changes."""
+    """An edit that withdraws a pool whose devices are in pods (its group no longer matches) is held back until the pods have ended."""
     os.environ["NODE_NAME"] = "gpu-7"
     try:
         with Node(text=json.dumps(GROUPS)) as daemon:
@@ -727,13 +796,14 @@ def an_edit_that_would_take_all_devices_waits():
             eventually("held", lambda: "job-7" in daemon.get("/api/v1/pods"))
             edit = json.dumps(GROUPS).replace("gpu-*", "gpu-x*")
             write(daemon.dir + "/config.json", edit)
-            eventually("told", lambda: daemon.value("rocelet_config_held") == 1)
+            eventually("the edit is held", lambda: daemon.value("rocelet_config_held") == 1)
             equal((daemon.value("rocelet_config_ok"), daemon.value(info % digest)), (0, 1))
+            equal(daemon.value("rocelet_config_unmatched"), 0)
             assert re.search(r"ok\nthe configuration file is held: .*intel.com/a would lose all of its 2 devices", daemon.get("/readyz")), daemon.get("/readyz")
             assert "the configuration file is held" in daemon.rocectl("doctor").out
             assert '"ConfigHeld"' in daemon.get("/api/v1/events")
             equal([d.ID for d in kubelet.watches[A].lists[-1]], ids)
-            # Another edit meanwhile is judged by itself: one that is wrong is no held one.
+            # Another edit meanwhile replaces the held one; a wrong one is refused, not held.
             write(daemon.dir + "/config.json", edit + "}")
             eventually("refused", lambda: daemon.value("rocelet_config_held") == 0)
             write(daemon.dir + "/config.json", edit)
@@ -742,11 +812,51 @@ def an_edit_that_would_take_all_devices_waits():
             checkpoint(daemon)
             eventually("it counts when the pod has ended", lambda: daemon.value("rocelet_config_ok") == 1)
             eventually("and the node has no group", lambda: daemon.value("rocelet_config_held") == 0 and 'group="",generation="2"' in daemon.get("/metrics"))
+            equal(daemon.value("rocelet_config_unmatched"), 1)
+            for generation, text in ((3, '{"groups": [{"name": "canary", "pools": []}]}'), (4, edit), (5, "{}")):
+                write(daemon.dir + "/config.json", text)
+                # Without "match" a group applies by name only.
+                wanted = f"rocelet_config_unmatched {int(text == edit)}\n"
+                eventually("in use", lambda n=generation, w=wanted: f'generation="{n}"' in (page := daemon.get("/metrics")) and w in page)
             assert any("no group matches" in line and "node gpu-7" in line for line in daemon.log), daemon.log
             kubelet.stop()
             pods.stop()
     finally:
         del os.environ["NODE_NAME"]
+
+
+OBSERVES = "observes only (--observe): the configured pools ({}) are not offered"
+
+
+@check
+def observe_ignores_pools():
+    """With --observe (the overlay `observe`) pools of the top level or of a group that matches neither register, nor need device nodes, capabilities
+    or a kubelet: rocelet is ready and has no finding about them, and says that it does not offer them. The file is checked as without it."""
+    native = {"resourceName": "c", "selectors": {"pfNames": ["ens2np0"]}, "network": {"ipam": {"type": "missing"}}}
+    top = json.dumps({"pools": [daemon_judge.VF_POOL, native]})
+    group = json.dumps({"groups": [{"name": "g", "match": {}, "pools": [native]}]})
+    for text, n in ((top, 2), (group, 1)):
+        with Node(text=text, flags=["--observe", "--unprivileged"]) as daemon:
+            sentence = OBSERVES.format(n)
+            eventually("ready", lambda d=daemon, s=sentence: d.get("/readyz") == f"ok\n{s}\n")
+            findings = daemon.rocectl("doctor", "--json").out
+            assert not [f for f in json.loads(findings)["findings"] if f["kind"] in ("chardev", "empty", "kubelet", "config", "privilege")], findings
+            assert "rocelet observes only (--observe), and does not offer them" in daemon.rocectl("doctor").out, daemon.rocectl("doctor")
+            for words in (["resources"], ["devices"]):
+                result = daemon.rocectl(*words)
+                equal((words, result.status, f"rocelet {sentence}\n" in result.err), (words, 0, True))
+            config = json.loads(daemon.get("/api/v1/config"))
+            equal((config["observe"], config.get("pools", [])), (True, []))
+            eventually("the metric", lambda d=daemon, k=n: d.value("rocelet_config_resources_ignored") == k)
+            equal(daemon.value("rocelet_config_ok"), 1)
+            assert any(sentence in line for line in daemon.log), daemon.log
+            # An edit counts, and a wrong one is refused; it is never a question of devices that would be lost.
+            write(daemon.dir + "/config.json", json.dumps({"pools": [native]}))
+            eventually("the edit is read", lambda d=daemon: reloads(d) > 0 and OBSERVES.format(1) in d.get("/readyz"))
+            write(daemon.dir + "/config.json", '{"pools": [')
+            eventually("refused", lambda d=daemon: d.value("rocelet_config_ok") == 0)
+            write(daemon.dir + "/config.json", "{}")
+            eventually("no pool is left to ignore", lambda d=daemon: d.get("/readyz") == "ok\n")
 
 
 @check
@@ -782,7 +892,7 @@ def an_edit_that_would_take_all_devices_can_be_forced_or_refused():
 
 @check
 def a_file_that_leaves_no_resource_is_refused():
-    """--check-config answers it with 2. A file that offers nothing on purpose is not."""
+    """--check-config exits with 2. A file that offers nothing on purpose is accepted."""
     def ids():
         return [d.ID for d in kubelet.watches["rocelet.dev/roce"].lists[-1]]
     with Node() as daemon:
@@ -802,7 +912,7 @@ def a_file_that_leaves_no_resource_is_refused():
 
 @check
 def a_wrong_value_is_refused_live_and_at_the_start():
-    """As any other: what is in use stays, and a start observes instead of ending."""
+    """A running daemon keeps its configuration; a start with such a value only observes."""
     for text in ('{"listen": ":99999", "pools": []}', '{"cni-path": "bin"}', '{"tls-cert": "/x"}'):
         key = text[2:].split('"')[0]
         with Node() as daemon:
@@ -815,41 +925,112 @@ def a_wrong_value_is_refused_live_and_at_the_start():
 
 
 @check
-def an_ipam_plugin_that_is_missing_is_told_until_it_is_there():
-    """In doctor, in the text of readyz, in the status and in a metric; it may come, and go again."""
+def a_missing_ipam_plugin_is_reported_until_it_is_installed():
+    """By doctor, /readyz, the status and a metric, and again when the plugin is removed."""
     with tempfile.TemporaryDirectory() as plugins:
         pools = [{"resourceName": "p", "selectors": {"pfNames": ["ens1np0"]}, "network": {"ipam": {"type": "whereabout", "range": "10.9.0.0/16"}}}]
         with Node(pools=pools, flags=("--cni-path", plugins)) as daemon:
             def status():
                 return daemon.rocectl("status").out
 
-            def is_told():
+            def is_reported():
                 what = f'no IPAM plugin "whereabout" in {plugins} (--cni-path)'
                 eventually("the metric", lambda: daemon.value("rocelet_config_resources_unusable") == 1)
                 equal(daemon.value("rocelet_config_ok"), 1)
                 eventually("the text of readyz", lambda: daemon.get("/readyz") == f"ok\nrocelet.dev/p: {what}\n")
-                said = daemon.rocectl("doctor")
-                assert said.status == 1 and f"rocelet.dev/p: {what}" in said.out, said
+                result = daemon.rocectl("doctor")
+                assert result.status == 1 and f"rocelet.dev/p: {what}" in result.out, result
                 assert what in status(), status()
 
-            def is_over():
+            def is_not_reported():
                 eventually("the metric", lambda: daemon.value("rocelet_config_resources_unusable") == 0)
                 equal(daemon.get("/readyz"), "ok\n")
                 assert "IPAM" not in daemon.rocectl("doctor").out + status()
             kubelet = registered(daemon)
-            is_told()
+            is_reported()
             write(plugins + "/whereabout", "#!/bin/sh\n")
             os.chmod(plugins + "/whereabout", 0o755)
-            is_over()
+            is_not_reported()
             os.unlink(plugins + "/whereabout")
-            is_told()
+            is_reported()
             daemon.configure(())
-            is_over()
+            is_not_reported()
             kubelet.stop()
 
 
+def answers(daemon):
+    """The daemon answers sooner than a loop could that waits for a folder."""
+    assert daemon_judge.curl(daemon, "/healthz", "--max-time", "5")[0] == 200
+
+
+@check
+def a_folder_of_plugins_that_hangs_stops_nothing():
+    """As with an unreachable NFS server: the daemon reads the file and edits and answers requests. It reports missing plugins once the folder answers."""
+    pools = [{"resourceName": "p", "selectors": {"pfNames": ["ens1np0"]}, "network": {"ipam": {"type": "whereabout", "range": "10.9.0.0/16"}}}]
+    with HangingFolder() as plugins:
+        plugins.hang()
+        with Node(pools=pools, flags=("--cni-path", plugins.path)) as daemon:
+            kubelet = registered(daemon)
+            answers(daemon)
+            daemon.configure(pools + [{"resourceName": "q", "selectors": {"pfNames": ["ens2np0"]}}])
+            eventually("the edit is in use", lambda: '"q"' in daemon.get("/api/v1/config"))
+            eventually("doctor reports it", lambda: "the search for IPAM plugins" in daemon.rocectl("doctor").out)
+            answers(daemon)
+            plugins.let_go()
+            eventually("the metric", lambda: daemon.value("rocelet_config_resources_unusable") == 1)
+            kubelet.stop()
+
+
+@check
+def a_strict_reload_from_a_folder_that_hangs_stops_nothing():
+    """With --strict the search for plugins is part of reading the file."""
+    def pools(name):
+        return [{"resourceName": name, "selectors": {"pfNames": ["ens1np0"]}, "network": {"ipam": {"type": "sh", "range": "10.9.0.0/16"}}}]
+    with HangingFolder() as plugins:
+        os.symlink("/bin/sh", plugins.path + "/sh")
+        with Node(pools=pools("p"), flags=("--strict", "--cni-path", plugins.path)) as daemon:
+            kubelet = registered(daemon)
+            plugins.hang()
+            daemon.configure(pools("q"))
+            eventually("doctor reports it", lambda: "reading the configuration" in daemon.rocectl("doctor").out)
+            answers(daemon)
+            equal(json.loads(daemon.get("/api/v1/config"))["pools"][0]["resourceName"], "p")
+            plugins.let_go()
+            eventually("it found none", lambda: daemon.value("rocelet_config_ok") == 0)
+            daemon.configure(pools("q"))
+            eventually("it is in use", lambda: json.loads(daemon.get("/api/v1/config"))["pools"][0]["resourceName"] == "q")
+            kubelet.stop()
+
+
+@check
+def a_check_counts_the_unhealthy():
+    """--check-config prints them per pool with the reasons, and no such line for a pool whose devices are all healthy."""
+    configure('{"pools": [{"resourceName": "a", "selectors": {"pfNames": ["ens1np0"], "isRdma": true}}, {"resourceName": "b", "selectors": {"pfNames": ["ens2np0"], "isRdma": true}}]}')
+    assert "unhealthy" not in rocelet("--check-config").all
+    lacking = f"{TREE.name}/node/dev/infiniband/uverbs2"
+    os.rename(lacking, lacking + ".away")
+    try:
+        result = rocelet("--check-config", "--strict")
+    finally:
+        os.rename(lacking + ".away", lacking)
+    equal((result.status, [line for line in result.out.splitlines() if "unhealthy" in line]), (0, ["rocelet.dev/a: 1 of 2 devices unhealthy now: no_chardev"]))
+
+
+@check
+def a_start_that_waits_for_a_folder_ends_with_the_reason():
+    """Before its loop runs the daemon cannot report what it waits for. --check-config ends the same way."""
+    with HangingFolder() as plugins:
+        configure('{"pools": [{"resourceName": "p", "network": {"ipam": {"type": "sh", "range": "10.9.0.0/16"}}}]}')
+        plugins.hang()
+        with concurrent.futures.ThreadPoolExecutor() as both:
+            ended = list(both.map(lambda action: Result([programs["daemon"], action, "--config", "c.json", "--cni-path", plugins.path], seconds=4 * SOON),
+                                  ("--strict", "--check-config")))
+        for result in ended:
+            equal((result.status, result.err), (1, "rocelet: reading the configuration has not ended after 30 s: a file system does not answer, giving up\n"))
+
+
 class OfThisKernel(Node):
-    """Of which no flag says where sysfs is."""
+    """A daemon without --sysfs-root."""
 
     def command(self):
         daemon, config, path, _sysfs, _root, *flags = super().command()
@@ -858,22 +1039,22 @@ class OfThisKernel(Node):
 
 @check
 def a_sysfs_that_is_not_there_is_refused():
-    """It ended the daemon, after an edit that was accepted."""
+    """--check-config refuses it, and a start with it only observes."""
     configure('{"sysfs-root": "/nope"}')
-    said = Said([programs["daemon"], "--check-config", "--config", "c.json"])
-    equal((said.status, said.err), (2, 'rocelet: c.json:1: "sysfs-root": there is no folder /nope\n'))
+    result = Result([programs["daemon"], "--check-config", "--config", "c.json"])
+    equal((result.status, result.err), (2, 'rocelet: c.json:1: "sysfs-root": there is no folder /nope\n'))
     with OfThisKernel(text='{"sysfs-root": "/nope"}') as daemon:
         eventually("it observes", lambda: daemon.value("rocelet_config_ok") == 0)
         status, text = daemon_judge.curl(daemon, "/readyz")
         assert status == 503 and 'config.json:1: "sysfs-root": there is no folder /nope' in text, text
         write(daemon.dir + "/config.json", "{}")
         equal(daemon.process.wait(SOON), 0)
-    # A flag counts more than the file.
+    # A flag overrides the file.
     equal(rocelet("--check-config").status, 0)
 
 
 class Etc(Node):
-    """Its folder is /etc/rocelet, and the file is the one that is read without --config."""
+    """Runs without --config, with a folder of its own as /etc/rocelet."""
 
     def make(self, dir):
         make_node(dir)
@@ -889,15 +1070,17 @@ class Etc(Node):
 
 
 @check
-def a_file_of_another_name_is_told():
-    """A ConfigMap whose key is not config.json: nothing is offered, and that is told wherever people look."""
+def a_file_of_another_name_is_reported():
+    """A ConfigMap whose key is not config.json: nothing is offered, and doctor, status, /readyz and the log give the reason."""
     with Etc() as daemon:
-        sentence = "/etc/rocelet has config.yaml, and no config.json"
-        eventually("the text of readyz", lambda: daemon.get("/readyz") == f"ok\n{sentence}\n")
-        said = daemon.rocectl("doctor")
-        assert said.status == 1 and sentence in said.out, said
-        said = daemon.rocectl("status")
-        assert said.status == 1 and sentence in said.out, said
+        sentence = "/etc/rocelet has config.yaml, but no config.json"
+        eventually("the text of readyz", lambda: daemon_judge.curl(daemon, "/readyz") == (503, f"not ready: {sentence}\n"))
+        eventually("the metric", lambda: daemon.value("rocelet_config_ok") == 0)
+        assert any(e["reason"] == "ConfigRefused" and sentence in e["message"] for e in json.loads(daemon.get("/api/v1/events"))["events"])
+        result = daemon.rocectl("doctor")
+        assert result.status == 1 and sentence in result.out, result
+        result = daemon.rocectl("status")
+        assert result.status == 1 and sentence in result.out, result
         assert any(sentence in line for line in daemon.log), daemon.log
         os.rename(daemon.dir + "/etc/config.yaml", daemon.dir + "/etc/config.json")
         kubelet = registered(daemon)
@@ -906,12 +1089,12 @@ def a_file_of_another_name_is_told():
         eventually("removed while it runs", lambda: "config.json was removed" in daemon.get("/readyz"))
         kubelet.stop()
     with Etc(flags=("--auth-token-file", "/etc/rocelet/config.yaml")) as daemon:
-        eventually("what another option names is not meant", lambda: daemon.get("/readyz") == "ok\n")
+        eventually("a file that another option names is not reported", lambda: daemon.get("/readyz") == "ok\n")
 
 
 @check
 def the_log_has_every_refusal():
-    """A quick hand at an editor: each text that differs is in the log."""
+    """Edits in quick succession: the log has the refusal of each."""
     with Node(text=IN_USE) as daemon:
         kubelet = registered(daemon, 2)
         for i in range(40):
@@ -926,15 +1109,15 @@ def the_log_has_every_refusal():
 def groups_are_checked_on_every_node():
     broken = {"groups": [{"name": "here", "match": {}, "pools": []}, {"name": "there", "pools": [{"resourceName": "p", "selectors": {}, "kind": "x"}]}]}
     configure(json.dumps(broken))
-    said = rocelet("--check-config")
-    equal(said.status, 2)
-    assert "c.json:1: \"kind\": 'x' is none of exclusive, shared" in said.err and "group here applies" in said.out, said
+    result = rocelet("--check-config")
+    equal(result.status, 2)
+    assert "c.json:1: \"kind\": 'x' is none of exclusive, shared" in result.err and "group here applies" in result.out, result
     broken["groups"][1]["pools"] = []
     configure(json.dumps(broken))
     equal(rocelet("--check-config").status, 0)
     equal(rocelet("--check-config", "--group", "nowhere").status, 2)
-    said = rocelet("--check-config", "--group", "there")
-    assert said.status == 0 and "group there applies" in said.out, said
+    result = rocelet("--check-config", "--group", "there")
+    assert result.status == 0 and "group there applies" in result.out, result
 
 
 @check
@@ -953,11 +1136,11 @@ def an_edit_while_another_one_ends():
         ending.send_signal(signal.SIGTERM)
         equal(ending.wait(SOON), 0)
         old.process = new
-        eventually("it is known to the new one", lambda: old.value('rocelet_resource_devices{resource="intel.com/a",health="healthy"}') == 1)
+        eventually("the new one has read it", lambda: old.value('rocelet_resource_devices{resource="intel.com/a",health="healthy"}') == 1)
         equal(old.value("rocelet_config_ok"), 1)
 
 
-# Labels whose values nobody knows before.
+# Labels whose values are not known before.
 OPEN_LABELS = {"resource", "device", "netdev", "id", "pci"}
 
 
@@ -970,9 +1153,9 @@ def counters(page):
 
 @check
 def every_counter_is_born_at_0():
-    """No counter's first value is a rise that nobody could see: what happens later does not bring series that were not there."""
+    """rate() cannot see the rise of a series that begins above 0, so later events create no new series of a counter."""
     with Node(pools=(dict(daemon_judge.VF_POOL, network={}),)) as daemon:
-        eventually("looked", lambda: daemon.value(f'rocelet_resource_devices{{resource="{daemon_judge.ROCE}",health="healthy"}}') == 2)
+        eventually("the pool's devices are counted", lambda: daemon.value(f'rocelet_resource_devices{{resource="{daemon_judge.ROCE}",health="healthy"}}') == 2)
         first = counters(daemon.get("/metrics"))
         kubelet = registered(daemon)
         kubelet.client().allocate([daemon_judge.VFS[0]])
@@ -988,11 +1171,11 @@ def every_counter_is_born_at_0():
         daemon_judge.curl(daemon, "/metrics", "-HAccept: application/openmetrics-text")
         daemon.link("ens1v1", False)
         kubelet.stop()
-        eventually("a page of later", lambda: daemon.value('rocelet_config_reloads_total{result="failed"}') >= 1)
+        eventually("a later page", lambda: daemon.value('rocelet_config_reloads_total{result="failed"}') >= 1)
         last = counters(daemon.get("/metrics"))
         late = [series for series in last if series not in first and not OPEN_LABELS & set(re.findall(r'(\w+)="', series))]
         equal(late, [])
-        assert any(value > first[series] for series, value in last.items() if series in first), "nothing has happened"
+        assert any(value > first[series] for series, value in last.items() if series in first), "no counter has risen"
         resource_series = [series for series in first if f'resource="{daemon_judge.ROCE}"' in series]
         equal([series for series in resource_series if first[series] != 0 and "registration" not in series and "lists" not in series], [])
         print(f"# {len(first)} counters at the start, {len(last)} at the end")

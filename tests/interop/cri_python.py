@@ -27,11 +27,11 @@ import kube_api
 from run_checks import run_checks
 
 PROGRAM = sys.argv[1]
-SOON = 120  # when to give up: well above what anything takes on a busy machine
-HINTED = 25  # without a hint it is asked every 30 s
+SOON = 120  # timeout in seconds, far above what any step needs on a busy machine
+HINTED = 25  # without an event, cri.c lists every 30 s
 NETWORKS = "rocelet.dev/networks"
-# k8s.io/cri-api/pkg/apis/runtime/v1/api.proto, containerd's api/services/events/v1/events.proto. An Any's value is a message's bytes:
-# one with an id here.
+# k8s.io/cri-api/pkg/apis/runtime/v1/api.proto, containerd's api/services/events/v1/events.proto. The value of an Any is an encoded message:
+# here one with an id.
 M = kube_api.messages("runtime.v1", {
     "Empty": {},
     "VersionResponse": {"version": (1, "string"), "runtime_name": (2, "string"), "runtime_version": (3, "string"),
@@ -76,7 +76,7 @@ def eventually(what, condition, seconds=SOON):
 
 
 class Runtime:
-    """One socket. sandboxes: by id, (namespace, pod, ready, netns or None for the node's, annotations)."""
+    """A runtime on one socket. sandboxes: {id: (namespace, pod, ready, netns or None for the node's, annotations)}."""
 
     def __init__(self, name="containerd", version="1.7.24", events=True):
         self.dir = tempfile.TemporaryDirectory()
@@ -152,7 +152,7 @@ class Runtime:
 
 
 class Watch:
-    """cri_watch, and what it has printed."""
+    """cri_watch and its output."""
 
     def __init__(self, runtime):
         self.lines = []
@@ -165,7 +165,7 @@ class Watch:
             self.lines.append(line.split()[1:])
 
     def sandboxes(self):
-        """By id: namespace, pod, uid, state, netns, networks."""
+        """{id: [namespace, pod, uid, state, netns, networks]}"""
         found = {}
         for what, *words in list(self.lines):
             if what == "sandbox":
@@ -219,16 +219,16 @@ def events_of_containerd():
     with Runtime() as runtime, Watch(runtime) as watch:
         eventually("a subscription", lambda: runtime.listeners)
         assert "namespace==k8s.io" in runtime.filters[0], runtime.filters
-        time.sleep(1.5)  # the first second's questions would find it, too: a hint is what is tested
+        time.sleep(1.5)  # the requests of the first second would find it without the event that is tested
         runtime.sandboxes = dict(SANDBOXES)
         runtime.envelope("/tasks/start", A)
-        eventually("it is asked", lambda: len(watch.sandboxes()) == 3, HINTED)
+        eventually("the event causes a list", lambda: len(watch.sandboxes()) == 3, HINTED)
         runtime.envelope("/tasks/exit", A)
         runtime.sandboxes[A] = ("ml", "train-0", False, "/run/netns/cni-a", {})
         eventually("its end", lambda: watch.sandboxes()[A][3] == "ended", HINTED)
         del runtime.sandboxes[A]
         runtime.envelope("/containers/delete", A)
-        eventually("it is gone", lambda: A not in watch.sandboxes(), HINTED)
+        eventually("it is removed", lambda: A not in watch.sandboxes(), HINTED)
         equal(runtime.statuses.count(A), 1)
 
 
@@ -239,7 +239,7 @@ def events_of_cri_o():
         time.sleep(1.5)  # as above
         runtime.sandboxes = dict(SANDBOXES)
         runtime.send(M["ContainerEvent"](container_id=A, container_event_type=1))
-        eventually("it is asked", lambda: len(watch.sandboxes()) == 3, HINTED)
+        eventually("the event causes a list", lambda: len(watch.sandboxes()) == 3, HINTED)
 
 
 @check
@@ -247,7 +247,7 @@ def no_events():
     with Runtime("cri-o", "1.31.2", events=False) as runtime, Watch(runtime) as watch:
         eventually("it is known", lambda: watch.has("known"))
         runtime.sandboxes = dict(SANDBOXES)
-        eventually("it is asked all the same", lambda: len(watch.sandboxes()) == 3)
+        eventually("it is listed all the same", lambda: len(watch.sandboxes()) == 3)
 
 
 @check
@@ -260,7 +260,7 @@ def a_restart():
             runtime.stop()
             del runtime.sandboxes[B]
             runtime.start()
-            eventually("one is gone", lambda: len(watch.sandboxes()) == 2)
+            eventually("one is removed", lambda: len(watch.sandboxes()) == 2)
             eventually("a subscription", lambda: runtime.listeners)
             assert not watch.has("unknown")
             equal(sorted(runtime.statuses), [A, B, H])

@@ -5,8 +5,8 @@
  *
  * One line per change, with the unix time in milliseconds first:
  *   TIME sandbox ID NAMESPACE POD UID ready|ended NETNS|host|- NETWORKS|-     known with its
- * details TIME gone ID TIME known|unknown RUNTIME EVENTS Ends with SIGTERM; then a line on what
- * that took. */
+ * details TIME gone ID TIME known|unknown RUNTIME EVENTS Ends with SIGTERM; then a line with its
+ * resource usage. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,11 +4,11 @@
 
   daemon_python.py DAEMON MK_SYSFS [CHECK...]
 
-First what kubelet_python.py asks of any device plugin, then what only the real one can be asked. One line per check, "N passed, N failed" last.
+Runs the checks of kubelet_python.py for any device plugin, then its own. One line per check, "N passed, N failed" last.
 
 run: {san}/rocelet {san}/bench/mk_sysfs
 proves: daemon/plugin daemon/pools daemon/pods daemon/metrics daemon/http daemon/compose
-when: core -a_watcher_that_does_not_read -a_registry_that_is_not_looked_into -a_kubelet_restart_is_no_news -a_wrong_file_at_the_start -vf_ranges_as_the_peer_reads_them -everybody_is_told_the_same
+when: core -a_watcher_that_does_not_read -a_registry_that_the_kubelet_does_not_scan -a_kubelet_restart_causes_no_warning -a_wrong_file_at_the_start -vf_ranges_as_the_peer_reads_them -all_interfaces_report_the_same
 when: turns
 """
 import fcntl
@@ -52,7 +52,7 @@ def check(function):
 
 
 def write(path, text=""):
-    """A configuration is there whole: who reads it in between would read another one."""
+    """Writes a file atomically: a reader must not see half of a configuration."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
     there = path + ".new" if path.endswith("/config.json") else path
     with open(there, "w", encoding="utf-8") as f:
@@ -87,7 +87,7 @@ class Unix(http.client.HTTPConnection):
 
 
 class Daemon(base.Host):
-    """As its parent, for the real program: what is asked of it is asked over HTTP."""
+    """The real program as a host of plugins; its state is read over HTTP."""
 
     make = staticmethod(make_tree)
 
@@ -133,7 +133,7 @@ class Daemon(base.Host):
         return True
 
     def get(self, url):
-        """Over one kept connection: too many new ones a second are turned away."""
+        """Over one kept connection: the daemon rejects too many new ones per second."""
         if not self.connection:
             eventually("rocelet.sock listens", self.connect)
         self.connection.request("GET", url)
@@ -143,7 +143,7 @@ class Daemon(base.Host):
         return text if answer.status == 200 else ""
 
     def compare(self, url, status, text):
-        """With the API's description: what is polled is read often, so each path a few times, and a large document once."""
+        """Compares with the API's description. Polled paths are read often, so each a few times only, and a large document once."""
         path = openapi.served().path_of(url)
         limit = 20 if len(text) < 100000 else 1
         if path and self.compared.setdefault((path, status), 0) < limit:
@@ -154,12 +154,12 @@ class Daemon(base.Host):
         return next(d for d in json.loads(self.get("/api/v1/devices"))["devices"] if d["id"] == id)
 
     def offer(self, id):
-        """The one resource that offers it; nothing: not told yet."""
+        """The one resource that offers the device; {}: none yet."""
         resources = self.device(id)["resources"]
         return resources[0] if resources else {"state": None}
 
     def value(self, series):
-        """Of the metrics page; None: no such series."""
+        """The value of a series of /metrics; None: no such series."""
         found = re.search("^" + re.escape(series) + r" (\S+)$", self.get("/metrics"), re.M)
         return float(found.group(1)) if found else None
 
@@ -173,7 +173,7 @@ class PodResources:
     """The kubelet's PodResources socket: held is a list of (namespace, pod, container, resource, id)."""
 
     def __init__(self, dir):
-        self.held, self.asked, self.waiting, self.hanging = [], 0, 0, threading.Event()
+        self.held, self.calls, self.waiting, self.hanging = [], 0, 0, threading.Event()
         self.folder = dir + "/pod-resources"
         os.makedirs(self.folder, exist_ok=True)
         handlers = {"List": kube_api.handler(self.list, PODS["Empty"])}
@@ -184,7 +184,7 @@ class PodResources:
 
     def list(self, _request, _context):
         answer = PODS["ListPodResourcesResponse"]()
-        self.asked += 1
+        self.calls += 1
         while self.hanging.is_set():  # as long as it is
             self.waiting += 1
             time.sleep(0.01)
@@ -198,7 +198,7 @@ class PodResources:
 
 
 def checkpoint(daemon):
-    """What a kubelet writes after each allocation."""
+    """Writes the file that a kubelet writes after each allocation."""
     write(daemon.dir + "/device-plugins/kubelet_internal_checkpoint.tmp", '{"Data": {"PodDeviceEntries": null, "RegisteredDevices": {}}, "Checksum": 0}')
     os.rename(daemon.dir + "/device-plugins/kubelet_internal_checkpoint.tmp", daemon.dir + "/device-plugins/kubelet_internal_checkpoint")
 
@@ -263,7 +263,7 @@ def watchers_and_cancellation():
         watches = [kubelet.watch(), Watch(second)]
         daemon.link("ens1v0", False)
         for watch in watches:
-            eventually("an ill device", lambda: watch.healthy() == 1)
+            eventually("an unhealthy device", lambda: watch.healthy() == 1)
             equal([d.health for d in watch.lists[-1]], ["Unhealthy", "Healthy"])
         watches[1].call.cancel()
         watches[1].join(SOON)
@@ -339,8 +339,8 @@ def reloads(daemon):
     return sum(daemon.value(f'rocelet_config_reloads_total{{result="{result}"}}') or 0 for result in ("ok", "partial", "failed"))
 
 
-def told(daemon, resource, what):
-    """In all of the places where people and machines look."""
+def reported_everywhere(daemon, resource, what):
+    """The metric, /readyz, doctor, the events and the log report it."""
     eventually("the gauge", lambda: daemon.value("rocelet_config_resources_refused") == 1)
     equal(daemon.value("rocelet_config_ok"), 0)
     eventually("ready", lambda: daemon.get("/readyz").startswith("ok\n"))
@@ -363,7 +363,7 @@ def all_right(daemon):
 
 @check
 def a_slip_in_a_live_edit():
-    """What is in use keeps its old definition for as long as its new text is wrong."""
+    """A resource keeps its previous definition for as long as its new text is wrong."""
     good, other = ({"resourceName": name, "selectors": {"pfNames": [pf]}} for name, pf in (("a", "ens1np0#0-1"), ("b", "ens2np0")))
     slips = [dict(good, selectors=5), dict(good, selectors={"pfNames": ["ens1np0#x"]}), {"resourceName": "a"}, dict(good, resourcePrefix="a_b"),
              dict(good, resourceName="a/b"), {"selectors": {}}, 5, dict(good, deviceType="gpu")]
@@ -376,10 +376,10 @@ def a_slip_in_a_live_edit():
             assert kubelet.watches[PEER].is_alive(), slip
             equal([d.ID for d in kubelet.watches[PEER].lists[-1]], VFS)
             assert os.path.exists(daemon.dir + "/device-plugins/intel.com_a.sock"), slip
-            told(daemon, PEER, "keeps its definition")
+            reported_everywhere(daemon, PEER, "keeps its previous definition")
         equal(daemon.value('rocelet_config_reloads_total{result="ok"}'), 0)
         equal(len([r for r in kubelet.requests if r.resource_name == PEER]), 1)
-        # Right again, and another one.
+        # Valid again, with another definition.
         write(daemon.dir + "/config.json", peers(dict(good, selectors={"pfNames": ["ens1np0#1"]}), other))
         eventually("the new text", lambda: [d.ID for d in kubelet.watches[PEER].lists[-1]] == VFS[1:])
         all_right(daemon)
@@ -391,26 +391,26 @@ def a_slip_in_a_live_edit():
         assert kubelet.watches[PEER].is_alive()
         write(daemon.dir + "/config.json", peers(good, other))
         all_right(daemon)
-        # What is not in the file any more is not wanted any more.
+        # A resource that is no longer in the file is withdrawn, although the rest is wrong.
         write(daemon.dir + "/config.json", peers(dict(other, selectors=5)))
         kubelet.watches[PEER].join(SOON)
-        told(daemon, "intel.com/b", "keeps its definition")
+        reported_everywhere(daemon, "intel.com/b", "keeps its previous definition")
         assert kubelet.watches["intel.com/b"].is_alive()
         kubelet.stop()
 
 
 @check
 def a_wrong_resource_at_the_start():
-    """It is left out, the others serve."""
+    """It is left out; the others are offered."""
     with Daemon(text=peers({"resourceName": "a", "selectors": 5}, {"resourceName": "b", "selectors": {"pfNames": ["ens1np0#0-1"]}})) as daemon:
         kubelet = registered(daemon)
         equal([d.ID for d in kubelet.watches["intel.com/b"].lists[-1]], VFS)
-        told(daemon, PEER, "is left out")
+        reported_everywhere(daemon, PEER, "is left out")
         kubelet.stop()
 
 
 def not_ready_for(daemon, word):
-    """With the reason wherever people look, and without an offer to the kubelet."""
+    """/readyz and doctor give the reason, and nothing is offered to the kubelet."""
     status, text = curl(daemon, "/readyz")
     assert status == 503 and word in text, (status, text)
     equal(daemon.value("rocelet_config_ok"), 0)
@@ -428,13 +428,13 @@ def warnings_are_in_the_log_in_its_format():
 
 
 def not_ready(daemon, *words):
-    """503, and all of the words in its one sentence."""
+    """/readyz is 503, and its sentence has all the words."""
     status, text = curl(daemon, "/readyz")
     return status == 503 and text.startswith("not ready: ") and text.count("\n") == 1 and all(word in text for word in words)
 
 
 @check
-def ready_means_that_the_kubelet_knows_a_resource():
+def ready_means_that_a_resource_is_registered():
     with Daemon(pools=(VF_POOL, SLOT_POOL)) as daemon:
         eventually("it names the kubelet's socket", lambda: not_ready(daemon, "knows none of the configured resources (2)", "device-plugins/kubelet.sock: No such"))
         kubelet = Kubelet(daemon.dir, "refusing").start()
@@ -466,7 +466,7 @@ def ready_means_that_its_folders_can_be_used():
         kubelet.stop()
     with Daemon() as daemon:
         os.rename(daemon.dir + "/device-plugins", daemon.dir + "/before")  # sockets are made in it
-        eventually("the kubelet's folder is gone", lambda: not_ready(daemon, "device-plugins/kubelet.sock: No such"))
+        eventually("the kubelet's folder is gone", lambda: not_ready(daemon, "no folder " + daemon.dir + "/device-plugins: not mounted"))
         write(daemon.dir + "/device-plugins", "no folder")
         eventually("it is no folder", lambda: not_ready(daemon, "device-plugins/kubelet.sock: Not a directory"))
         os.unlink(daemon.dir + "/device-plugins")
@@ -478,7 +478,7 @@ def ready_means_that_its_folders_can_be_used():
 
 @check
 def a_wrong_file_at_the_start():
-    """It observes; pools that become right are served, options that do take another start."""
+    """The daemon only observes. It serves pools once they are corrected; corrected options need a restart."""
     with Daemon(text='{"pools": [{"resourceName": "roce", "selectors": {"pfNames": 5}}]}') as daemon:
         kubelet = Kubelet(daemon.dir).start()
         eventually("a page", lambda: daemon.value("rocelet_config_ok") == 0)
@@ -492,18 +492,18 @@ def a_wrong_file_at_the_start():
             kubelet = Kubelet(daemon.dir).start()
             eventually("a page", lambda: daemon.value("rocelet_config_ok") == 0)
             not_ready_for(daemon, "config.json")
-            told = [e["message"] for e in json.loads(daemon.get("/api/v1/events"))["events"] if e["reason"] == "ConfigRefused"]
-            assert len(told) == 1 and told[0].endswith(", only observing until it is corrected"), told
+            refusals = [e["message"] for e in json.loads(daemon.get("/api/v1/events"))["events"] if e["reason"] == "ConfigRefused"]
+            assert len(refusals) == 1 and refusals[0].endswith(", only observing until it is corrected"), refusals
             write(daemon.dir + "/config.json", '{"pools": 5}')
             eventually("another mistake", lambda: daemon.value('rocelet_config_reloads_total{result="failed"}') == 2)
-            told = [e["message"] for e in json.loads(daemon.get("/api/v1/events"))["events"] if e["reason"] == "ConfigRefused"]
-            assert len(told) == 2 and all(sentence.endswith(", only observing until it is corrected") for sentence in told), told
-            assert not os.path.exists(daemon.dir + "/state"), "the state folder may be another one"
+            refusals = [e["message"] for e in json.loads(daemon.get("/api/v1/events"))["events"] if e["reason"] == "ConfigRefused"]
+            assert len(refusals) == 2 and all(sentence.endswith(", only observing until it is corrected") for sentence in refusals), refusals
+            assert not os.path.exists(daemon.dir + "/state"), "the state folder may be configured elsewhere"
             write(daemon.dir + "/config.json", "{")
             eventually("read", lambda: daemon.value('rocelet_config_reloads_total{result="failed"}') == 2)
             equal(daemon.process.poll(), None)
             daemon.configure((VF_POOL,))
-            equal(daemon.process.wait(SOON), 0)  # whoever watches over it starts it anew
+            equal(daemon.process.wait(SOON), 0)  # its supervisor restarts it
             assert any("to be restarted" in line for line in daemon.log)
             kubelet.stop()
 
@@ -521,7 +521,7 @@ def vf_ranges_as_the_peer_reads_them():
 
 @check
 def a_socket_that_is_deleted_comes_back():
-    """Alone, with its folder, and with a folder that somebody else has put and locked there."""
+    """The socket alone, its folder, and its folder replaced by one that another process has locked."""
     with Daemon() as daemon:
         run = daemon.dir + "/run"
 
@@ -529,13 +529,13 @@ def a_socket_that_is_deleted_comes_back():
             daemon.connection = None
             return os.path.exists(run + "/rocelet.sock") and daemon.connect() and "rocelet" in daemon.get("/")
 
-        def told(word):
+        def lines_with(word):
             return sum(word in line for line in daemon.log)
         eventually("it is served", answers)
         os.unlink(run + "/rocelet.sock")
-        eventually("it is back, and told", lambda: answers() and told("was deleted, creating it again") == 1)
+        eventually("it is back, and logged", lambda: answers() and lines_with("was deleted, creating it again") == 1)
         os.rename(run, run + ".old")
-        eventually("it is back in a new folder, and told", lambda: answers() and told("was deleted, creating it again") == 2)
+        eventually("it is back in a new folder, and logged", lambda: answers() and lines_with("was deleted, creating it again") == 2)
         second = subprocess.run([*command(daemon.dir, daemon.dir), "--lock-wait", "0"], stdin=subprocess.DEVNULL, capture_output=True, timeout=SOON, check=False)
         equal(second.returncode, 3)
         write(run + ".new/lock")
@@ -545,25 +545,25 @@ def a_socket_that_is_deleted_comes_back():
             os.rename(run, run + ".older")
             os.rename(run + ".new", run)
             daemon.process.send_signal(signal.SIGCONT)
-            eventually("told", lambda: told("is in use by another rocelet"))
+            eventually("logged", lambda: lines_with("is in use by another rocelet"))
             assert not os.path.exists(run + "/rocelet.sock")
         eventually("it is back once the folder is free", answers)
-        equal(told("is in use by another rocelet"), 1)
+        equal(lines_with("is in use by another rocelet"), 1)
 
 
-# --- what others are told ---------------------------------------------------------------------
+# --- reports ----------------------------------------------------------------------------------
 
 
 @check
-def a_registry_that_is_not_looked_into():
-    """The folder is there, and the kubelet does not look into it: Register is called, and one that looks there later finds nothing."""
+def a_registry_that_the_kubelet_does_not_scan():
+    """The folder exists but the kubelet does not scan it: the daemon calls Register, and leaves nothing in the folder."""
     with Daemon("registry") as daemon:
         found = daemon.socket("plugins_registry")
         kubelet = registered(daemon)
         equal(kubelet.requests[0].resource_name, ROCE)
         equal((os.listdir(daemon.dir + "/plugins_registry"), os.path.exists(found)), ([], False))
-        assert any("does not look for resources in" in line for line in daemon.log), daemon.log
-        eventually("doctor says so", lambda: "does not look for resources in plugins_registry" in daemon.get("/api/v1/doctor"))
+        assert any("does not scan" in line for line in daemon.log), daemon.log
+        eventually("doctor reports it", lambda: "does not scan plugins_registry for resources" in daemon.get("/api/v1/doctor"))
         kubelet.stop()
         kubelet = registered(daemon)
         equal((len(kubelet.requests), os.listdir(daemon.dir + "/plugins_registry")), (1, []))
@@ -586,8 +586,8 @@ def a_node_without_rdma_cm():
 
 
 @check
-def a_kubelet_restart_is_no_news():
-    """What heals within a moment is no warning; what does not is one."""
+def a_kubelet_restart_causes_no_warning():
+    """Failures that end within a moment are not logged as warnings; one that lasts is."""
     with Daemon() as daemon:
         def warnings():
             return [line for line in daemon.log if " warn " in line and "kubelet" in line]
@@ -599,8 +599,8 @@ def a_kubelet_restart_is_no_news():
         for _ in range(3):
             kubelet.stop(dead_file=True)
             pods.stop()
-            checkpoint(daemon)  # a reason to ask
-            eventually("it is seen", lambda: "pod-resources" in daemon.get("/api/v1/doctor"))
+            checkpoint(daemon)  # makes the daemon list the pods
+            eventually("doctor reports it", lambda: "pod-resources" in daemon.get("/api/v1/doctor"))
             pods = PodResources(daemon.dir)
             pods.held = [("train", "job-7", "main", ROCE, VFS[0])]
             kubelet = registered(daemon)
@@ -608,12 +608,12 @@ def a_kubelet_restart_is_no_news():
         equal(warnings(), [])
         pods.stop()
         checkpoint(daemon)
-        eventually("said", lambda: any("cannot see which pod holds what" in line for line in warnings()))
+        eventually("a warning", lambda: any("cannot read the allocations of pods" in line for line in warnings()))
         kubelet.stop()
 
 
 @check
-def everybody_is_told_the_same():
+def all_interfaces_report_the_same():
     with Daemon() as daemon:
         pods = PodResources(daemon.dir)
         kubelet = registered(daemon)
@@ -628,8 +628,10 @@ def everybody_is_told_the_same():
         equal((second["state"], second["holder"]), ("free", None))
         listed = json.loads(daemon.get("/api/v1/pods"))
         equal(listed["source"], "api")
-        equal([(p["namespace"], p["name"], p["containers"][0]["devices"]) for p in listed["pods"]],
-              [("train", "job-7", [{"resource": ROCE, "id": VFS[0], "attachment": None}])])
+        pod, = listed["pods"]
+        device, = pod["containers"][0]["devices"]
+        equal((pod["namespace"], pod["name"]), ("train", "job-7"))
+        equal([device[key] for key in ("resource", "id", "troubles", "attachment")], [ROCE, VFS[0], [], None])
         labels = 'namespace="train",pod="job-7",container="main"'
         eventually("the page", lambda: daemon.value(f'rocelet_device_allocated_info{{resource="{ROCE}",id="{VFS[0]}",{labels}}}') == 1)
         equal(daemon.value(f'rocelet_resource_allocated{{resource="{ROCE}"}}'), 1)
@@ -639,11 +641,11 @@ def everybody_is_told_the_same():
         names = [[line.split("{")[0] for line in lines if device in line] for device in devices]
         assert len(names[0]) > 10, names
         equal(names[1], [])
-        # It is somebody's, so nobody else gets it.
+        # In use, so another allocation fails.
         text = raises(grpc.StatusCode.UNAVAILABLE, lambda: kubelet.client().allocate([VFS[0]]))
         assert "train/job-7" in text and VFS[0] in text, text
         daemon.link("ens1v1", False)
-        eventually("an ill device", lambda: kubelet.watch().healthy() == 1)
+        eventually("an unhealthy device", lambda: kubelet.watch().healthy() == 1)
         eventually("in the page", lambda: daemon.value(f'rocelet_device_unhealthy{{resource="{ROCE}",id="{VFS[1]}",reason="link_down"}}') == 1)
         equal(daemon.offer(VFS[1])["reasons"], ["link_down"])
         pods.held = []
@@ -657,7 +659,7 @@ def everybody_is_told_the_same():
 
 @check
 def owners_after_a_restart():
-    """A new kubelet names its pods one by one: what it names is so at once, also where another pod had it before."""
+    """A restarted kubelet lists its pods one by one: each listed owner counts at once, also for a device that another pod had before."""
     with Daemon(flags=["--rescan-interval", "60"]) as daemon:
         pods = PodResources(daemon.dir)
         kubelet = registered(daemon)
@@ -674,14 +676,14 @@ def owners_after_a_restart():
         kubelet.stop()
         pods.stop()
         pods = PodResources(daemon.dir)
-        eventually("an empty list", lambda: pods.asked > 1)
+        eventually("an empty list", lambda: pods.calls > 1)
         equal(holders(), ["a", "b"])
         kubelet = registered(daemon)
         kubelet.client().allocate([VFS[1]])
-        pods.held = [("train", "c", "main", ROCE, VFS[1])]  # a is not admitted again yet
+        pods.held = [("train", "c", "main", ROCE, VFS[1])]  # a is not readmitted yet
         began = time.monotonic()
-        eventually("b's is c's", lambda: holders() == ["a", "c"], 25)  # without being named it is asked for every 30 s
-        eventually("the page says so", lambda: series("c", VFS[1]) == 1 and series("b", VFS[1]) is None and series("a", VFS[0]) == 1, 25)
+        eventually("b's device is c's", lambda: holders() == ["a", "c"], 25)  # if the list lacks it, the daemon lists again every 30 s
+        eventually("/metrics has the new owners", lambda: series("c", VFS[1]) == 1 and series("b", VFS[1]) is None and series("a", VFS[0]) == 1, 25)
         print(f"# c is known as the owner {(time.monotonic() - began) * 1000:.0f} ms after a list names it")
         pods.held.append(("train", "a", "main", ROCE, VFS[0]))
         assert not any("believing" in line for line in daemon.log), daemon.log
@@ -690,9 +692,9 @@ def owners_after_a_restart():
 
 
 @check
-def a_kubelet_that_does_not_tell_its_pods():
-    """Its list of before stays, and doctor says so for as long."""
-    def told(daemon):
+def a_kubelet_that_does_not_list_its_pods():
+    """Its previous list stays in use, and doctor reports the failure while it lasts."""
+    def problems(daemon):
         findings = json.loads(daemon.get("/api/v1/doctor"))["findings"]
         return [f["what"] for f in findings if f["kind"] == "kubelet" and not f["object"]]
     with Daemon() as daemon:
@@ -701,10 +703,10 @@ def a_kubelet_that_does_not_tell_its_pods():
         pods.held = [("train", "a", "main", ROCE, VFS[0])]
         checkpoint(daemon)
         eventually("held", lambda: daemon.offer(VFS[0])["state"] == "held")
-        eventually("nothing is wrong", lambda: told(daemon) == [])
+        eventually("no problem", lambda: problems(daemon) == [])
         path = pods.folder + "/kubelet.sock"
         pods.stop()
-        eventually("its socket is gone", lambda: any("does not exist" in what for what in told(daemon)))
+        eventually("its socket is removed", lambda: any("does not exist" in what for what in problems(daemon)))
         with socket.socket(socket.AF_UNIX) as s:
             s.bind(path)
             s.listen()
@@ -716,15 +718,15 @@ def a_kubelet_that_does_not_tell_its_pods():
                 except OSError:
                     pass
             threading.Thread(target=hang_up, daemon=True).start()
-            eventually("it hangs up", lambda: any("UNAVAILABLE" in what for what in told(daemon)))
+            eventually("it hangs up", lambda: any("UNAVAILABLE" in what for what in problems(daemon)))
             equal(daemon.offer(VFS[0])["holder"]["pod"], "a")
             s.shutdown(socket.SHUT_RDWR)
         os.unlink(path)
         pods = PodResources(daemon.dir)
         pods.held = [("train", "a", "main", ROCE, f"{i:020}") for i in range(20000)]
-        eventually("too many", lambda: any("bytes) names more than 16384 devices" in what for what in told(daemon)))
+        eventually("too many", lambda: any("bytes) names more than 16384 devices" in what for what in problems(daemon)))
         pods.held = [("train", "b", "main", ROCE, VFS[0])]
-        eventually("nothing is wrong any more", lambda: told(daemon) == [])
+        eventually("no problem any more", lambda: problems(daemon) == [])
         eventually("another pod", lambda: daemon.offer(VFS[0])["holder"]["pod"] == "b")
         kubelet.stop()
         pods.stop()
@@ -741,7 +743,7 @@ def a_dry_run_is_not_noticed():
         kubelet.stop()
 
 
-# --- who cannot speak -------------------------------------------------------------------------
+# --- malformed input --------------------------------------------------------------------------
 
 
 def frame(type, flags, stream, payload=b""):
@@ -764,8 +766,8 @@ def request(path, message=b"\0\0\0\0\0", content_type="application/grpc", method
     return PREFACE + frame(1, 4, 1, headers(*fields)) + frame(0, 1, 1, message)
 
 
-def say(daemon, text):
-    """All that is answered within a moment, or until the end."""
+def exchange(daemon, text):
+    """Sends and returns everything that the daemon answers until it closes the connection."""
     with socket.socket(socket.AF_UNIX) as s:
         s.settimeout(SOON)
         s.connect(daemon.socket())
@@ -786,20 +788,20 @@ def bad_input():
         kubelet = registered(daemon)
         allocate = API + "Allocate"
         good = request(API + "GetDevicePluginOptions")
-        say(daemon, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-        say(daemon, b"")
-        say(daemon, os.urandom(4096))
+        exchange(daemon, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        exchange(daemon, b"")
+        exchange(daemon, os.urandom(4096))
         for n in range(1, len(good), 7):
-            say(daemon, good[:n])
-        say(daemon, request(allocate, content_type="text/plain"))
-        say(daemon, request(allocate, b"\x01\0\0\0\x02ab"))  # compressed
-        say(daemon, request(allocate, b"\0\xff\xff\xff\xff"))  # 4 GiB to come
-        say(daemon, request(allocate, b"\0\0\0\0\x04\xff\xff\xff\xff"))
-        say(daemon, request(allocate, method="GET"))
-        say(daemon, request("/" + "x" * 120))
-        say(daemon, good + frame(0, 0, 7, b"what stream?") + frame(250, 0, 1, b"?") + frame(3, 0, 0, b"\0\0\0\0"))
-        say(daemon, good + frame(6, 0, 0, b"12345678") * 2000)  # pings
-        say(daemon, PREFACE + frame(4, 0, 0, b"\0\4\0\0\0\0") * 2000)
+            exchange(daemon, good[:n])
+        exchange(daemon, request(allocate, content_type="text/plain"))
+        exchange(daemon, request(allocate, b"\x01\0\0\0\x02ab"))  # compressed
+        exchange(daemon, request(allocate, b"\0\xff\xff\xff\xff"))  # 4 GiB to come
+        exchange(daemon, request(allocate, b"\0\0\0\0\x04\xff\xff\xff\xff"))
+        exchange(daemon, request(allocate, method="GET"))
+        exchange(daemon, request("/" + "x" * 120))
+        exchange(daemon, good + frame(0, 0, 7, b"what stream?") + frame(250, 0, 1, b"?") + frame(3, 0, 0, b"\0\0\0\0"))
+        exchange(daemon, good + frame(6, 0, 0, b"12345678") * 2000)  # pings
+        exchange(daemon, PREFACE + frame(4, 0, 0, b"\0\4\0\0\0\0") * 2000)
         raw = kubelet.client().channel.unary_unary(allocate)
         raises(grpc.StatusCode.RESOURCE_EXHAUSTED, lambda: raw(b"\x0a" * (5 * MIB), timeout=SOON))
         raises(grpc.StatusCode.UNIMPLEMENTED, lambda: kubelet.client().unary(API + "Frobnicate", dp.Empty(), dp.Empty))
@@ -808,7 +810,7 @@ def bad_input():
         call = squeezed.unary_unary(allocate, request_serializer=lambda m: m.SerializeToString())
         raises(grpc.StatusCode.UNIMPLEMENTED, lambda: call(base.allocation(["x" * 60] * 100), timeout=SOON))
         squeezed.close()
-        # Forty who connect and say nothing cannot keep the kubelet out.
+        # Forty idle connections cannot keep the kubelet out.
         idle = [socket.socket(socket.AF_UNIX) for _ in range(40)]
         for s in idle:
             s.connect(daemon.socket())
@@ -823,11 +825,11 @@ def bad_input():
         kubelet.stop()
 
 
-# --- what others may ask ----------------------------------------------------------------------
+# --- HTTP requests ----------------------------------------------------------------------------
 
 
 def curl(daemon, url, *flags):
-    """The status, and what was said."""
+    """Returns the status and the text."""
     command = ["curl", "--silent", "--max-time", str(SOON), "--globoff", "--path-as-is", "--unix-socket", daemon.dir + "/run/rocelet.sock",
                "--write-out", "\n%{http_code}", *flags, "http://node" + url]
     text, _, status = subprocess.run(command, capture_output=True, text=True, check=False).stdout.rpartition("\n")

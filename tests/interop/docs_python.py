@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs what the documents show: every command, configuration, manifest, query and program in a block of code (tests/lint/docs.py finds them).
+"""Runs the examples of the documents: every command, configuration, manifest, query and program in a block of code (tests/lint/docs.py finds them).
 
   docs_python.py DAEMON ROCECTL MK_SYSFS PROMTOOL KUBECTL..
 
-rocectl asks a daemon that runs here, on a synthetic node. kubectl has no API server: it reads its arguments and files, and may fail to connect, but not
-before. make only prints what it would do. One line per check, "N passed, N failed" last.
+rocectl talks to a daemon that runs here, on a synthetic node. kubectl has no API server: it may fail to connect, but only after it has read its
+arguments and files. make only prints what it would do. One line per check, "N passed, N failed" last.
 
 run: {build}/rocelet {build}/rocectl {build}/bench/mk_sysfs {prometheus}/usr/bin/promtool {kubectls}
 proves: docs README.md
@@ -31,12 +31,12 @@ from suggest_python import SOON, equal, until  # noqa: E402
 
 DAEMON, ROCECTL, MK_SYSFS, PROMTOOL, *KUBECTLS = (os.path.abspath(path) for path in sys.argv[1:])
 OFFLINE = ("connection", "refused", "no configuration has been provided", "couldn't get current server", "dial tcp", "unable to connect")
-# What the documents write in place of a node's own names.
+# Placeholders of the documents, and their values on the synthetic node.
 STANDS_FOR = {"NODE": "node-17", "POD": "rocelet-abcde", "FILE": "FILE.json", "NAMESPACE": "rocelet", "$pod": "rocelet-abcde", "60": "1"}
 
 
-def run(*command, folder=None, timeout=SOON, **environment):
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=timeout, check=False, stdin=subprocess.DEVNULL,
+def run(*command, folder=None, timeout=SOON, stdin=subprocess.DEVNULL, **environment):
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=timeout, check=False, stdin=stdin,
                           env={**os.environ, "KUBECONFIG": "/nonexistent", **environment})
 
 
@@ -47,7 +47,7 @@ def blocks(kind):
 
 
 def each(kind, judge):
-    """All blocks of a kind are judged; what is wrong with them is told together."""
+    """Judges all blocks of a kind and reports all mistakes together."""
     problems = []
     for block in blocks(kind):
         try:
@@ -102,7 +102,7 @@ def check(function):
 
 @check
 def configurations():
-    """--check-config takes each. A part of one (an entry of "pools") is put where it belongs."""
+    """--check-config accepts each. A part of a configuration (an entry of "pools") is put into a whole one first."""
     def judge(block):
         tree = json.loads(block.text)
         text = json.dumps({"pools": [tree]}) if "resourceName" in tree else block.text
@@ -111,7 +111,7 @@ def configurations():
     each("configuration", judge)
 
 
-# Two files whose mistakes are in the lines that the page names.
+# Two files with mistakes in the lines that the page names.
 MISTAKES = ("""{
   "resourceList": [
     {
@@ -138,15 +138,15 @@ MISTAKES = ("""{
 
 @check
 def messages():
-    """Those of a wrong configuration, as docs/reference/pools.md shows them."""
+    """The messages about a wrong configuration in docs/reference/pools.md."""
     shown = next(b.text for b in docs.blocks() if b.path == "docs/reference/pools.md" and docs.first_line(b).startswith("intel.com/bad is left out"))
-    said = ""
+    output = ""
     for text in MISTAKES:
         with open(node.dir + "/c.json", "w", encoding="utf-8") as f:
             f.write(text)
-        said += run(DAEMON, "--config", "c.json", *node.roots, "--check-config", folder=node.dir).stderr
-    missing = [line for line in shown.splitlines() if f" {line}\n" not in said]
-    assert not missing, f"{missing} is not in:\n{said}"
+        output += run(DAEMON, "--config", "c.json", *node.roots, "--check-config", folder=node.dir).stderr
+    missing = [line for line in shown.splitlines() if f" {line}\n" not in output]
+    assert not missing, f"{missing} is not in:\n{output}"
 
 
 def names_of_families():
@@ -156,6 +156,7 @@ def names_of_families():
 @check
 def queries():
     known = names_of_families()
+    recorded = set(re.findall(r"^ *- record: (\S+)$", docs.read("k8s/deploy/monitoring/rules.yaml"), re.M))
 
     def judge(block):
         expressions = re.findall(r"^\S.*(?:\n\s.*)*", block.text, re.M)
@@ -165,8 +166,10 @@ def queries():
             yaml.safe_dump(rules, f)
         out = run(PROMTOOL, "check", "rules", "--lint=none", path)
         assert out.returncode == 0, out.stdout + out.stderr
-        unknown = set(re.findall(r"\b(?:roce|rocelet)_\w+", block.text)) - known
+        unknown = set(re.findall(r"(?<![:\w])(?:roce|rocelet)_\w+", block.text)) - known
         assert not unknown, f"not in metrics.md: {unknown}"
+        unknown = set(re.findall(r"\b\w+:\w+:\w+", block.text)) - recorded
+        assert not unknown, f"not in rules.yaml: {unknown}"
     each("promql", judge)
 
 
@@ -177,12 +180,17 @@ def judge_pod(tree):
     unknown = {key for entry in entries for key in entry} - keys
     assert entries and not unknown, f"not documented: {unknown}"
     if "spec" in tree:
-        asked = {r for c in tree["spec"]["containers"] for r in c["resources"]["limits"]}
-        assert {entry["resource"] for entry in entries} <= asked, "the annotation is of another resource"
+        requested = {r for c in tree["spec"]["containers"] for r in c["resources"]["limits"]}
+        assert {entry["resource"] for entry in entries} <= requested, "the annotation is of another resource"
 
 
 def judge_prometheus(text):
-    """Files that it names are put where it finds them."""
+    """Creates the files that the configuration names. Debian's promtool is built without Kubernetes discovery: its keys are checked here."""
+    tree = yaml.safe_load(text)
+    for job in tree["scrape_configs"]:
+        for found in job.pop("kubernetes_sd_configs", []):
+            assert set(found) <= {"role", "namespaces"} and found["role"] == "pod" and set(found["namespaces"]) == {"names"}, found
+    text = yaml.safe_dump(tree)
     folder = node.dir + "/prometheus"
     os.makedirs(folder, exist_ok=True)
     for name in re.findall(r"/etc/prometheus/([\w.-]+)", text):
@@ -195,19 +203,35 @@ def judge_prometheus(text):
 
 
 def judge_kustomization(text):
-    """By each kubectl, beside a copy of the manifests. A DaemonSet alone is a patch of the overlay `native`."""
+    """Built by each kubectl, beside a copy of the manifests. A DaemonSet alone is a patch of the overlay `native`."""
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(os.path.join(docs.TOP, "k8s"), folder + "/rocelet/k8s")
         if text.startswith("apiVersion: apps/v1"):
             with open(folder + "/nodes.yaml", "w", encoding="utf-8") as f:
                 f.write(text)
             text = "resources: [rocelet/k8s/deploy/overlays/native]\npatches: [{path: nodes.yaml}]\n"
-        with open(folder + "/kustomization.yaml", "w", encoding="utf-8") as f:
+        named = re.match("# ([a-z]+)/kustomization.yaml\n", text)  # the block's file, else it is beside the manifests
+        own = f"{folder}/{named[1]}" if named else folder
+        os.makedirs(own, exist_ok=True)
+        with open(own + "/kustomization.yaml", "w", encoding="utf-8") as f:
             f.write(text)
+        shutil.copy(node.write('{"pools": []}'), folder + "/config.json")
         for kubectl in KUBECTLS[1:]:  # the first is older than kustomize's words
-            out = run(kubectl, "kustomize", folder)
+            out = run(kubectl, "kustomize", own)
             assert out.returncode == 0, out.stderr
             assert any(d["kind"] == "DaemonSet" for d in yaml.safe_load_all(out.stdout))
+
+
+def judge_application(tree):
+    """Of Argo CD, whose description is not here: the keys that its documentation has. tests/ship/chart.py renders the values."""
+    spec = tree["spec"]
+    assert tree["apiVersion"] == "argoproj.io/v1alpha1" and set(spec) == {"project", "destination", "source", "syncPolicy"}, spec
+    assert set(spec["source"]) in ({"repoURL", "path", "targetRevision"}, {"repoURL", "chart", "targetRevision", "helm"}), spec["source"]
+    assert set(spec["source"].get("helm", {})) <= {"releaseName", "valuesObject"}, spec["source"]
+    assert set(spec["syncPolicy"]) <= {"automated", "managedNamespaceMetadata", "syncOptions"} and set(spec["syncPolicy"]["automated"]) == {"selfHeal", "prune"}
+    options = {"CreateNamespace=true", "ServerSideApply=true", "SkipDryRunOnMissingResource=true"}
+    assert set(spec["syncPolicy"]["syncOptions"]) <= options, spec["syncPolicy"]
+    assert spec["destination"]["namespace"] == "rocelet"
 
 
 @check
@@ -216,6 +240,8 @@ def manifests():
         tree = yaml.safe_load(block.text)
         if "annotations" in tree.get("metadata", {}):
             judge_pod(tree)
+        elif tree.get("kind") == "Application":
+            judge_application(tree)
         elif "scrape_configs" in tree:
             judge_prometheus(block.text)
         else:
@@ -228,7 +254,7 @@ def manifests():
 
 @check
 def programs():
-    """They read a pod's status file, as the daemon writes it."""
+    """The programs read a pod's status file as the daemon writes it."""
     def judge(block):
         out = run("/usr/bin/python3", "-c", block.text, **{name: os.path.join(docs.TOP, "tests/golden/api_pod_status.json")
                                                          for name in re.findall(r'environ\["(\w+)"\]', block.text)})
@@ -238,7 +264,7 @@ def programs():
 
 @check
 def scenarios():
-    """What --replay says of a file is what the page says next about it."""
+    """The output of --replay is the one that the page shows next."""
     def judge(block):
         out = run(ROCECTL, "diagnose", "--replay", node.write(block.text), "-o", "json")
         got = json.loads(out.stdout)
@@ -260,14 +286,14 @@ def storm():
 
 
 @check
-def what_a_replay_prints():
-    """Line by line, up to the dots."""
+def output_of_a_replay():
+    """Compared line by line, up to "..."."""
     shown = next(b.text for b in docs.blocks() if b.path == "docs/reference/scenarios.md" and "--replay storm.jsonl" in b.text).splitlines()[1:]
     with open(node.dir + "/storm.jsonl", "w", encoding="utf-8") as f:
         f.writelines(json.dumps(line) + "\n" for line in storm())
     got = run(ROCECTL, "diagnose", "--replay", "storm.jsonl", folder=node.dir).stdout.splitlines()
-    wanted = shown[:[line.strip() for line in shown].index("...")]
-    equal(got[:len(wanted)], wanted)
+    expected = shown[:[line.strip() for line in shown].index("...")]
+    equal(got[:len(expected)], expected)
 
 
 # --- command lines -----------------------------------------------------------------------------
@@ -283,15 +309,16 @@ def run_make(args, _):
 
 
 def run_rocelet(args, _):
-    node.write('{"pools": [{"resourceName": "roce", "selectors": {"pfNames": ["ens1np0#0-3"], "isRdma": true}}]}')
-    out = run(DAEMON, *args, *node.roots, folder=node.dir)
+    path = node.write('{"pools": [{"resourceName": "roce", "selectors": {"pfNames": ["ens1np0#0-3"], "isRdma": true}}]}')
+    with open(path, encoding="utf-8") as config:  # among the documented commands only "--config -" reads stdin
+        out = run(DAEMON, *args, *node.roots, folder=node.dir, stdin=config)
     assert out.returncode == 0, out.stdout + out.stderr
 
 
 def run_rocectl(args, _):
-    """Anything but a wrong command line and a daemon that is not there. What it asks of a pod or a device that is not on this node may be refused."""
+    """Fails for a wrong command line or a missing daemon only: the pod or device of the example may not exist on this node."""
     if args[0].isupper():
-        return  # the form of a command line
+        return  # a synopsis, not a command
     if "--replay" in args:
         args = [node.write('{"t": 0}\n') if word.endswith(".jsonl") else word for word in args]
     elif "--device" in args or args[0] == "explain":
@@ -308,12 +335,13 @@ def run_kubectl(args, _):
     if "--" in args:
         run_call(shlex.join(args[args.index("--") + 1:]))
     if args[0] == "proxy":
-        return  # serves until it is ended, whatever there is behind it
+        return  # serves until it is stopped, even without an API server
+    args = ["--from-file=" + node.write("{}") if word.startswith("--from-file=") else word for word in args]
     for kubectl in KUBECTLS[1:] if "-k" in args else KUBECTLS:
         out = run(kubectl, "--server=http://127.0.0.1:1", *args, folder=docs.TOP)
-        said = (out.stdout + out.stderr).lower()
-        written = "does not exist" in said and "rocelet.yaml" in said  # by the command before
-        assert out.returncode == 0 or written or any(word in said for word in OFFLINE), out.stderr
+        output = (out.stdout + out.stderr).lower()
+        written = "does not exist" in output and "rocelet.yaml" in output  # by the previous command
+        assert out.returncode == 0 or written or any(word in output for word in OFFLINE), out.stderr
 
 
 RUNNERS = {"make": run_make, "rocelet": run_rocelet, "rocectl": run_rocectl, "kubectl": run_kubectl}
@@ -341,8 +369,8 @@ def commands():
 
 
 @check
-def an_unknown_flag_is_seen():
-    """That all of this can fail."""
+def an_unknown_flag_is_found():
+    """The checks above can fail."""
     node.start()
     try:
         for call in ("rocectl events --devise mlx5_0", "rocectl evnets", "rocelet --chek-config", "kubectl get nodes --colour", "kubectl -n rocelet exec p -- rocectl nothing",

@@ -6,7 +6,7 @@
   drivers_python.py --write                      write docs/reference/drivers.md
   drivers_python.py --extract VERSION=TREE...    write tests/fixtures/drivers/: the names that kernel trees have, of Debian's linux-source-VERSION, unpacked
 
-A fixture has a line for each name and the versions that have it; what no tree has ("firmware": ionic's; "mainline" would be kernels that Debian does not have yet) was written by hand and is kept. What the tables make of a name is in docs/reference/metrics.md, which is made of them.
+A fixture has a line for each name and the versions that have it; entries that no tree has ("firmware": ionic's; "mainline" would be kernels that Debian does not have yet) were added manually and are kept. docs/reference/metrics.md, generated from the tables, has the series of each name.
 
 run:
 proves: hw/counters docs/reference/drivers.md
@@ -27,7 +27,7 @@ DOC = TOP + "/docs/reference/drivers.md"
 IB, NET = "drivers/infiniband/", "drivers/net/ethernet/"
 checks = []
 
-# Driver, its column and table in docs/reference/metrics.md ("hw" or "ethtool"), where its names are, and the arrays that hold them.
+# Driver, its column and table in docs/reference/metrics.md ("hw" or "ethtool"), the source of its names, and the arrays that hold them.
 DRIVERS = (
     ("mlx5_ib", "mlx5", "hw", IB + "hw/mlx5/counters.c", r"\w+_cnts|\w+_op_cnts"),
     ("bnxt_re", "bnxt_re", "hw", IB + "hw/bnxt_re/hw_counters.c", r"bnxt_re_stat_(?:descs|name)"),
@@ -46,26 +46,26 @@ DRIVERS = (
 )
 # Why a name has no family of its own: the first pattern that matches, of all drivers.
 WHYS = (
-    (r"(In|Out)Segs|RetransSegs|In(Opt|Proto)Errors", "TCP's, which carries iWARP"),
-    (r"Rdma(Bnd|Inv)|[io]rd limit count", "of memory windows, keys and read limits"),
-    (r"retrans_(bytes|pkts)", "of SRD, EFA's own protocol"),
-    (r"[rt]x_pfc_frames|mac_[rt]x_pfc_pkt_num", "the sum of what is counted by priority"),
-    (r"mac_[rt]x_.*_xoff_time", "a time in no documented unit"),
-    (r"late_cached_phc_updates|.*hwtstamp.*", "of time stamps"),
-    (r"lifespan|db_fifo_register", "is no counter"),
-    (r"res_.*|.*_op_err|bad_resp_err|local_.*|mem_mgmt_err|mem_mgmt_op_err|unrecoverable_err|recoverable_errors|general_hw_error", "an error in a detail that only this vendor tells apart"),
-    (r".*(alloc|create|mmap|reg_mr).*err|.*cmds.*|keep_alive_rcvd|resize_cq_cnt", "of the control path, not of traffic"),
-    (r"(ip[46]|tcp|iw).*|rxVlanErrors", "iWARP's or of plain IP: counts more than RoCE"),
-    (r"(tx|rx)_(read_resp|roce_good_(pkts|bytes)|roce_errors|roce_discards)", "a part of what roce_packets_total or the netdev counts already"),
-    (r"(rx|tx)_(rc|uc|ud|xrc)_pkt|.*_(mbuf|cqe|mpt|irrl|eqe|eq|ceqe|aeqe).*|.*_recv_cqe.*|.*doorbell.*|.*_pkt", "a transport's or a stage's part of roce_packets_total"),
-    (r"cq_(cqe|notify|poe)|rx_buffer|trp_.*|tx_err_pkt|ecn_.*", "a stage of the NIC's own pipeline"),
-    (r"(send|recv)_(bytes|wrs)|rdma_(read|write)_.*", "SRD's, by kind of request: parts of roce_bytes_total"),
-    (r"num_qps_recovered|.*_events|received_cnp_count|dup_rx_requests", "one level further down than the family that the port has"),
-    (r"req(uester|uestor)?_.*|resp(onder)?_.*|nak_.*|malformed.*", "an error in a detail that only this vendor tells apart"),
-    (r"ack_deferred|send_err", "of soft-RoCE's own scheduling"),
-    (r"(frames|octets)_.*|(tx|rx)_.*|hw_.*|dma_map_err|tso.*|vlan.*", "Ethernet's own: frames by size, queues and offloads"),
+    (r"(In|Out)Segs|RetransSegs|In(Opt|Proto)Errors", "counts TCP, the transport of iWARP"),
+    (r"Rdma(Bnd|Inv)|[io]rd limit count", "counts memory windows, keys and read limits"),
+    (r"retrans_(bytes|pkts)", "counts SRD, EFA's own protocol"),
+    (r"[rt]x_pfc_frames|mac_[rt]x_pfc_pkt_num", "the sum of counters that exist by priority"),
+    (r"mac_[rt]x_.*_xoff_time", "a time whose unit is not documented"),
+    (r"late_cached_phc_updates|.*hwtstamp.*", "counts time stamps"),
+    (r"lifespan|db_fifo_register", "not a counter"),
+    (r"res_.*|.*_op_err|bad_resp_err|local_.*|mem_mgmt_err|mem_mgmt_op_err|unrecoverable_err|recoverable_errors|general_hw_error", "an error that only this vendor counts separately"),
+    (r".*(alloc|create|mmap|reg_mr).*err|.*cmds.*|keep_alive_rcvd|resize_cq_cnt", "counts the control path, not traffic"),
+    (r"(ip[46]|tcp|iw).*|rxVlanErrors", "counts iWARP or plain IP, so more than RoCE"),
+    (r"(tx|rx)_(read_resp|roce_good_(pkts|bytes)|roce_errors|roce_discards)", "a part of what roce_packets_total or the netdev's statistics already count"),
+    (r"(rx|tx)_(rc|uc|ud|xrc)_pkt|.*_(mbuf|cqe|mpt|irrl|eqe|eq|ceqe|aeqe).*|.*_recv_cqe.*|.*doorbell.*|.*_pkt", "a part of roce_packets_total: one transport, or one stage of the NIC"),
+    (r"cq_(cqe|notify|poe)|rx_buffer|trp_.*|tx_err_pkt|ecn_.*", "counts a stage of the NIC's own pipeline"),
+    (r"(send|recv)_(bytes|wrs)|rdma_(read|write)_.*", "a part of roce_bytes_total: SRD, by kind of request"),
+    (r"num_qps_recovered|.*_events|received_cnp_count|dup_rx_requests", "a detail of something that another family already counts"),
+    (r"req(uester|uestor)?_.*|resp(onder)?_.*|nak_.*|malformed.*", "an error that only this vendor counts separately"),
+    (r"ack_deferred|send_err", "counts soft-RoCE's own scheduling"),
+    (r"(frames|octets)_.*|(tx|rx)_.*|hw_.*|dma_map_err|tso.*|vlan.*", "counts Ethernet, not RDMA: frames by size, queues, offloads"),
     (r"xdp_.*|mac_.*|pfc_.*|link_.*|module_.*|ch_.*|poll_.*|arfs.*|dev_.*|out_of_buffer|rx\W.*|illegal_bytes.*|.*\.nic|pcie_.*|outbound_.*|total_.*|nic_.*|vport_.*|.*_phy|continuous_.*|"
-     r"quota_.*|async_.*|cq_overrun|eth_.*|generated_.*|send_queue_.*|invalid_command|hairpin.*|tpa_.*", "Ethernet's own: frames by size, queues and offloads"),
+     r"quota_.*|async_.*|cq_overrun|eth_.*|generated_.*|send_queue_.*|invalid_command|hairpin.*|tpa_.*", "counts Ethernet, not RDMA: frames by size, queues, offloads"),
 )
 
 
@@ -96,12 +96,12 @@ def expand(source, arrays):
 
 
 def numbered(name):
-    """As the tables write it: '#' for the number of a priority, class or lane."""
+    """The form of the tables: '#' for the number of a priority, class or lane."""
     return re.sub(r"(?<=_)\d(?=_1us_count$)|(?<=_pri_)\d$|(?<=_(?:pri|cos))\d(?=$|_)|(?<=lane_)\d+(?=_phy)|%[du]", "#", name)
 
 
 def variants(name):
-    """mlx5_core makes two names of one."""
+    """mlx5_core has two names for one entry."""
     return [name.replace("%s", word) for word in ("prio#", "global")] if "%s" in name else [name]
 
 
@@ -112,7 +112,7 @@ def read_fixture(driver):
 
 
 def extract(trees):
-    """What the fixture has of other versions stays; a name that one of these trees has is no longer only mainline's."""
+    """Keeps the fixture's entries of other versions; a name in one of these trees is no longer marked as mainline only."""
     given = {version for version, _ in trees}
     for driver, _, _, source, arrays in DRIVERS:
         if not source:
@@ -130,7 +130,7 @@ def extract(trees):
         print(f"{driver}: {len(found)}")
 
 
-# --- what the tables make of them -------------------------------------------------------------
+# --- series of the names ----------------------------------------------------------------------
 
 
 def table(title):
@@ -163,7 +163,7 @@ def why(name):
 def document():
     known, out = tables(), []
     out.append("# Names of drivers\n\n"
-               "Every counter name in the kernel's source of a driver (Debian's Linux 6.1, 6.12 and 7.3; ionic's\nRDMA names: its firmware), and the family that it feeds, or why there is none. Made by\n`tests/interop/drivers_python.py --write` from the names in `tests/fixtures/drivers/` and\n"
+               "The counters of every driver in the kernel's sources (Debian's Linux 6.1, 6.12 and 7.3; for ionic's\nRDMA counters, of its firmware), each with the family that it feeds, or the reason why there is\nnone. Made by `tests/interop/drivers_python.py --write` from the names in\n`tests/fixtures/drivers/` and "
                "from the tables of [metrics.md](metrics.md).\n\n"
                "An hw_counter without a family of its own is in `roce_hw_counters_total{name}`; an ethtool statistic\nwithout one is not read. `#` is a number.\n")
     for driver, column, kind, source, _ in DRIVERS:
@@ -174,7 +174,7 @@ def document():
         out += [f"| `{name}` | {', '.join(names[name])} | {', '.join(f'`{s}`' for s in series_of(known, kind, column, name)) or why(name) or '?'} |\n" for name in names]
         more = sorted(name for name in of if name not in names and not name.startswith("vport_"))
         if more:
-            out.append("\n" + textwrap.fill("In the tables, but in none of these sources (newer kernels, other generations, the vendor's own package): " + ", ".join(f"`{name}`" for name in more) + ".", 100, break_long_words=False, break_on_hyphens=False) + "\n")
+            out.append("\n" + textwrap.fill("These names are in the tables of metrics.md, but not in the sources above; they come from newer kernels, other generations or the vendor's own package: " + ", ".join(f"`{name}`" for name in more) + ".", 100, break_long_words=False, break_on_hyphens=False) + "\n")
     return "".join(out)
 
 

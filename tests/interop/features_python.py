@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Node facts for other programs: the feature file for Node Feature Discovery, and `rocectl node-problem` as node-problem-detector runs it; of the running
+"""Judges node facts for other programs: the feature file for Node Feature Discovery, and `rocectl node-problem` as node-problem-detector runs it; of the running
 daemon over a synthetic sysfs tree.
 
   features_python.py DAEMON MK_SYSFS ROCECTL CNI [CHECK...]
@@ -45,7 +45,7 @@ def check(function):
 
 
 class Node(diagnosis.Node):
-    """Writes its features, unless the flags say otherwise."""
+    """A daemon that writes the feature file, unless the flags say otherwise."""
 
     def __init__(self, flags=(), **more):
         self.features = tempfile.mkdtemp()
@@ -65,7 +65,7 @@ class Node(diagnosis.Node):
             return ""
 
     def labels(self):
-        """As NFD reads them: comments are not labels, and a directive that is not known is an error."""
+        """Parses the file as NFD does: comments are not labels, and an unknown directive is an error."""
         found = {}
         for line in self.file().splitlines():
             if line.startswith("# +"):
@@ -81,7 +81,7 @@ class Node(diagnosis.Node):
         return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp() - time.time()
 
     def fail(self):
-        """Packets get lost on a port."""
+        """Starts packet loss on a port."""
         self.story(PF).play(TRAFFIC, {NAK: 3e3, OUT_OF_SEQUENCE: 3e3})
 
     def becomes(self, verdict):
@@ -89,7 +89,7 @@ class Node(diagnosis.Node):
 
 
 def npd(folder, *words):
-    """(exit status, line, seconds) of what NPD runs: rocectl, and the plugin without libraries if it gets the same words, must agree."""
+    """(exit status, line, seconds) of the command that NPD runs. The CNI binary, which takes one argument only, must print the same."""
     began = time.monotonic()
     done = subprocess.run([ROCECTL, "--socket", folder + "/run/rocelet.sock", "node-problem", *words], capture_output=True, text=True, timeout=SOON,
                           check=False)
@@ -114,8 +114,8 @@ def labels_follow_the_node():
         labels = node.labels()
         equal((labels["ports"], labels["ports-active"]), ("2", "2"))
         with open(PAGE, encoding="utf-8") as f:
-            told = set(re.findall(r"`rocelet\.([\w-]+)`", f.read()))
-        equal(told - {"features"}, set(labels) | {"config-group"})
+            documented = set(re.findall(r"`rocelet\.([\w-]+)`", f.read()))
+        equal(documented - {"features"}, set(labels) | {"config-group"})
         equal(labels["config"], re.search(r'rocelet_config_info\{digest="(\w+)"', node.get("/metrics"))[1])
         assert float(labels["speed-max-gbps"]) >= float(labels["speed-min-gbps"]) > 0, labels
         assert 600 < node.expires() <= 901, node.expires()
@@ -133,13 +133,13 @@ def a_file_that_does_not_change_is_not_written():
         node.becomes("ok")
         before = os.stat(node.features + "/rocelet.features")
         samples = node.samples()
-        eventually("two more looks at it", lambda: node.samples() >= samples + 120)
+        eventually("120 more samples", lambda: node.samples() >= samples + 120)
         after = os.stat(node.features + "/rocelet.features")
         equal((before.st_ino, before.st_mtime_ns), (after.st_ino, after.st_mtime_ns))
 
 
 @check
-def it_stays_over_a_restart_and_goes_with_the_policy_zero():
+def it_stays_over_a_restart_and_is_removed_with_the_policy_zero():
     with Node() as node:
         node.becomes("ok")
         path = node.features + "/rocelet.features"
@@ -157,13 +157,13 @@ def it_stays_over_a_restart_and_goes_with_the_policy_zero():
 
 
 @check
-def a_folder_that_cannot_be_written_is_said_once_and_by_doctor():
+def an_unwritable_folder_is_logged_once_and_reported_by_doctor():
     with Node(flags=["--features-dir", "/proc/1/rocelet"]) as node:
         def finding():
             text = node.get("/api/v1/doctor")
             return [f for f in json.loads(text)["findings"] if f["object"] == "features-dir"] if text else []
 
-        eventually("doctor says so", finding)
+        eventually("doctor reports it", finding)
         assert "/proc/1/rocelet" in finding()[0]["what"], finding()
         samples = node.samples()
         eventually("it is tried again", lambda: node.samples() >= samples + 70)
@@ -173,7 +173,7 @@ def a_folder_that_cannot_be_written_is_said_once_and_by_doctor():
 @check
 def a_dry_run_writes_nothing():
     with Node(flags=["--dry-run"]) as node:
-        eventually("it says what it would do", lambda: any("would write" in line and "rocelet.features" in line for line in node.log))
+        eventually("it logs what it would write", lambda: any("would write" in line and "rocelet.features" in line for line in node.log))
         equal(os.listdir(node.features), [])
 
 
@@ -192,7 +192,7 @@ def npd_gets_ok_problem_and_unknown():
         status, line, _ = npd(node.dir, "rdma")
         assert re.match(r"packet_loss \(critical\) on mlx5_0/1", line), line
         equal(npd(node.dir, "rdma", "--severity", "warning")[0], 1)
-        equal(npd(node.dir, "rocelet")[0], 1)  # no kubelet knows the pool
+        equal(npd(node.dir, "rocelet")[0], 1)  # the pool is not registered with a kubelet
         assert "kubelet" in npd(node.dir, "rocelet")[1]
 
 
@@ -218,11 +218,11 @@ def npd_without_a_daemon():
 
 
 @check
-def npd_configuration_is_as_npd_reads_it():
+def npd_accepts_the_configuration():
     with open(NPD, encoding="utf-8") as f:
         config = json.load(f)
     equal(config["plugin"], "custom")
-    # As its validation: no rule's timeout is above the global one, and conditions of rules are defined.
+    # NPD's own validation: no rule's timeout exceeds the global one, and all conditions of rules are defined.
     conditions = {c["type"] for c in config["conditions"]}
     assert int(config["pluginConfig"]["max_output_length"]) == 80
     for rule in config["rules"]:

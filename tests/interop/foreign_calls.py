@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Has a child process make system calls, as a debugger would: its main thread is stopped, goes through a `syscall` instruction of its C library with
-registers of ours, and goes on where it was.
+"""Has a child process make system calls, as a debugger would: its main thread is stopped, executes a `syscall` instruction of its C library with
+registers set by us, and continues where it was.
 
-Only general registers are written: debuggers that write all of them fail on processors with more state than they know.
+Only general registers are written: debuggers that write all of them fail on processors with more state than they support.
 """
 import ctypes
 import os
@@ -12,18 +12,18 @@ import struct
 
 # linux/ptrace.h, linux/elf.h
 DETACH, SINGLESTEP, GETREGSET, SETREGSET, SEIZE, INTERRUPT, NT_PRSTATUS = 17, 9, 0x4204, 0x4205, 0x4206, 0x4207, 1
-RED_ZONE = 512  # below the stack pointer, where nobody's data are
+RED_ZONE = 512  # below the stack pointer, where no data are
 LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
 LIBC.ptrace.restype = ctypes.c_long
 
 
 class Machine:
-    """struct user_regs_struct: where in it, in words, is what."""
+    """struct user_regs_struct: the index of each register, in words."""
     def __init__(self, words, number, arguments, result, pc, sp, instruction, restart):
         self.words, self.number, self.arguments, self.result, self.pc, self.sp = words, number, arguments, result, pc, sp
         self.instruction = instruction
-        self.restart = restart  # what says that a call was interrupted, to be begun anew
+        self.restart = restart  # marks a call as interrupted, to be restarted
 
 
 MACHINE = {
@@ -56,7 +56,7 @@ def set_registers(pid, values):
 
 
 def stops(pid):
-    """Waits; whether it lives. Its end is left for who started it."""
+    """Waits for a stop; False if the process has ended. Leaves its status for its parent to collect."""
     seen = os.waitid(os.P_PID, pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
     if seen.si_code not in (os.CLD_TRAPPED, os.CLD_STOPPED):
         return False
@@ -65,7 +65,7 @@ def stops(pid):
 
 
 def call_instruction(pid, memory):
-    """Its address in the C library."""
+    """The address of the instruction in the C library."""
     with open(f"/proc/{pid}/maps") as f:
         start, end = next((int(a, 16), int(b, 16)) for a, b in re.findall(r"^(\w+)-(\w+) r-xp .*/libc\.so\.6$", f.read(), re.M))
     memory.seek(start)
@@ -76,7 +76,7 @@ def call_instruction(pid, memory):
 
 
 def prepare(memory, registers, number, arguments):
-    """Registers for the call; strings are put below the stack."""
+    """Returns the registers for the call; writes strings below the stack."""
     wanted, room = list(registers), registers[MACHINE.sp] - RED_ZONE
     wanted[MACHINE.number] = number
     if MACHINE.restart is not None:
@@ -93,7 +93,7 @@ def prepare(memory, registers, number, arguments):
 
 
 def foreign_calls(pid, *wanted):
-    """(NUMBER, ARGUMENT..) each: what the kernel answers, negative errno for errors. Fewer answers than calls: one of them has ended the process."""
+    """wanted: (NUMBER, ARGUMENT..) each. Returns the results, negative errno for errors; fewer results than calls: one of them has ended the process."""
     answers = []
     ptrace(SEIZE, pid)
     ptrace(INTERRUPT, pid)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""A state folder on a full file system (a small tmpfs, in namespaces of its own) is reported before anything is attached, by log, event,
-doctor and /readyz in the same words, and until there is room.
+"""A state folder on a full file system (a small tmpfs, in namespaces of its own) is reported before the first attachment, by log, event,
+doctor and /readyz in the same words, until there is room again.
 
   full_state_python.py DAEMON
 
@@ -39,7 +39,7 @@ def eventually(condition):
 
 
 def fill(path):
-    """Until not even an empty file can be made."""
+    """Fills the file system until not even an empty file can be created."""
     with open(path, "wb", buffering=0) as f:
         try:
             while True:
@@ -76,37 +76,37 @@ def judge(daemon, folder, made_before):
     with open(folder + "/log", "w+", encoding="utf-8") as log, subprocess.Popen(
             [daemon, "--config", folder + "/config.json", "--run-dir", folder + "/run", "--state-dir", state, "--kubelet-dir", folder + "/kubelet",
              "--cni-path", folder, "--listen", "", "--no-bpf"], stdout=log, stderr=log, stdin=subprocess.DEVNULL) as process:
-        def ask(path):
+        def get(path):
             return subprocess.run(["curl", "-sS", "-m", "10", "--unix-socket", folder + "/run/rocelet.sock", "http://node" + path], capture_output=True,
                                   text=True, check=False).stdout
 
-        def said():
+        def read_log():
             with open(folder + "/log", encoding="utf-8") as f:
                 return f.read()
 
         def finding():
             try:
-                return [f["what"] for f in json.loads(ask("/api/v1/doctor"))["findings"] if f["kind"] == "journal"]
+                return [f["what"] for f in json.loads(get("/api/v1/doctor"))["findings"] if f["kind"] == "journal"]
             except (ValueError, KeyError):
                 return []
 
         try:
-            check(f"{what}: /readyz is not ready", eventually(lambda: re.match(r"not ready: journal: .*No space left on device", ask("/readyz"))))
-            sentence = ask("/readyz")[len("not ready: "):].strip()
+            check(f"{what}: /readyz is not ready", eventually(lambda: re.match(r"not ready: journal: .*No space left on device", get("/readyz"))))
+            sentence = get("/readyz")[len("not ready: "):].strip()
             check(f"{what}: it names the folder", state + "/devices" in sentence)
             check(f"{what}: doctor has the same sentence", finding() == [f"the journal cannot be written: {sentence}"])
-            events = [e["message"] for e in json.loads(ask("/api/v1/events"))["events"] if e["reason"] == "JournalBad"]
+            events = [e["message"] for e in json.loads(get("/api/v1/events"))["events"] if e["reason"] == "JournalBad"]
             check(f"{what}: one event has it", len(events) == 1 and sentence in events[0])
-            check(f"{what}: the log has it once", len(re.findall(re.escape(sentence), said())) == 1)
+            check(f"{what}: the log has it once", len(re.findall(re.escape(sentence), read_log())) == 1)
             empty(state, "ballast")
-            check(f"{what}: and none of it when there is room", eventually(lambda: finding() == []) and "No space left" not in ask("/readyz"))
+            check(f"{what}: no report any more when there is room", eventually(lambda: finding() == []) and "No space left" not in get("/readyz"))
             check(f"{what}: the probe leaves nothing", eventually(lambda: os.path.isdir(state + "/devices") and os.listdir(state + "/devices") == []))
         finally:
             process.terminate()
-            check(f"{what}: it ends", process.wait(SOON) == 0)
+            check(f"{what}: the daemon exits", process.wait(SOON) == 0)
             subprocess.run(["umount", state], check=False)
             if counts[False]:
-                print("#", said().replace("\n", "\n# "), flush=True)
+                print("#", read_log().replace("\n", "\n# "), flush=True)
 
 
 def main():

@@ -6,7 +6,7 @@
  *   grpc_echo call SOCKET PATH TIMEOUT_MS MESSAGE_SIZE N_CALLS [CANCEL_AT [PING_MS [N_PINGS]]]
  *
  * The server's methods, all below /t.T/: Echo; Stream ("COUNT SIZE"); Fail ("STATUS TEXT"); Hold
- * (never answers); Quit (says GOAWAY after its answer). It prints "cancel PATH" and, once per
+ * (never answers); Quit (sends GOAWAY after its answer). It prints "cancel PATH" and, once per
  * connection, why that ended. The client prints "message LEN SUM" per message when it makes one
  * call, and "end STATUS TEXT" per call. With N_PINGS it cancels its calls after so many PINGs. */
 #include <errno.h>
@@ -27,9 +27,9 @@ enum { MAX_PEERS = 16, PATIENCE_MS = 60000 };
 struct peer {
 	int fd; /* -1 = none */
 	struct grpc_conn *conn;
-	uint8_t *pending; /* what the socket has not taken */
+	uint8_t *pending; /* not accepted by the socket yet */
 	size_t n_pending, sent;
-	unsigned n_ticks; /* times that were due, PINGs and deadlines */
+	unsigned n_ticks; /* expired timers: PINGs and deadlines */
 };
 
 static volatile sig_atomic_t is_stopped;
@@ -49,7 +49,7 @@ static uint64_t now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000 - held_ms;
 }
 
-static void say(const char *what, const char *text)
+static void print_line(const char *what, const char *text)
 {
 	printf("%s %s\n", what, text);
 	fflush(stdout);
@@ -73,7 +73,7 @@ static bool write_pending(struct peer *p)
 	return true;
 }
 
-/* Takes from the connection only what the socket takes, so that the peer's slowness is seen. */
+/* Takes from the connection only what the socket accepts, so that a slow peer slows it down. */
 static bool flush_peer(struct peer *p)
 {
 	const uint8_t *bytes;
@@ -115,7 +115,7 @@ static void close_peer(struct peer *p, const char *why)
 	grpc_conn_free(p->conn);
 	free(p->pending);
 	*p = (struct peer){.fd = -1};
-	say("closed", why);
+	print_line("closed", why);
 }
 
 static void serve_peer(struct peer *p, short revents)
@@ -145,7 +145,7 @@ static int timeout_of(const struct peer *peers)
 	return next <= now ? 0 : (int)(next - now);
 }
 
-/* One round; whether the listener, the first of the descriptors, is readable. */
+/* One round of poll(); true if the listener, the first descriptor, is readable. */
 static bool poll_once(struct peer *peers, int listener)
 {
 	struct pollfd fds[MAX_PEERS + 1] = {{.fd = listener, .events = POLLIN}};
@@ -219,7 +219,7 @@ static void on_request(struct grpc_call *call, const char *path, const uint8_t *
 	} else if (strcmp(path, "/t.T/Quit") == 0) {
 		quit(call, arg);
 	} else if (strcmp(path, "/t.T/Hold") == 0) {
-		say("held", text);
+		print_line("held", text);
 	} else {
 		grpc_finish(call, GRPC_UNIMPLEMENTED, "unknown method");
 	}
@@ -229,7 +229,7 @@ static void on_cancel(struct grpc_call *call, void *arg)
 {
 	(void)call;
 	(void)arg;
-	say("cancel", "");
+	print_line("cancel", "");
 }
 
 static int open_socket(const char *path, struct sockaddr_un *addr)
@@ -280,7 +280,7 @@ static void serve(struct peer *peers, int argc, char **argv)
 		s.limits.max_message = strtoul(argv[3], NULL, 10);
 	if (argc > 4)
 		s.limits.max_calls = (uint32_t)strtoul(argv[4], NULL, 10);
-	say("listening", argv[2]);
+	print_line("listening", argv[2]);
 	while (!is_stopped)
 		if (poll_once(peers, listener))
 			accept_peer(&s, listener);
@@ -319,7 +319,7 @@ static void on_end(struct grpc_call *call, enum grpc_status status, const char *
 	(void)call;
 	c->n_open--;
 	printf("end %s ", grpc_status_name(status));
-	say("", text);
+	print_line("", text);
 }
 
 static int connect_to(const char *path)
@@ -348,12 +348,12 @@ static void start_call(struct peer *p, struct caller *c, char **argv)
 	if (c->last)
 		c->n_open++;
 	else
-		say("refused", "");
+		print_line("refused", "");
 	free(message);
 }
 
-/* The connection's clock stands still until the peer has answered a PING: how soon a busy machine
- * does that is not judged. One that never does is found out after PATIENCE_MS. */
+/* Stops the connection's clock until the peer has answered a PING: how soon a busy machine
+ * does that is not judged. A peer that never does is noticed after PATIENCE_MS. */
 static void hold_clock(const struct peer *p)
 {
 	struct pollfd fd = {.fd = p->fd, .events = POLLIN};

@@ -24,7 +24,7 @@ import grpc
 
 PROGRAM = sys.argv[1]
 MIB = 1 << 20
-SOON = 120  # when to give up: well above what anything takes on a busy machine
+SOON = 120  # timeout in seconds, far above what any step needs on a busy machine
 TEXT = "VF 0000:03:00.1 ist weg – 100 % % %41 \u00fc\u20ac\U0001f600\n\ttab"
 checks = []
 
@@ -136,7 +136,7 @@ def client_stream_read_slowly():
         answer, total = stream(channel)(b"64 262144", timeout=SOON), 0
         for message in answer:
             total += len(message)
-            time.sleep(0.005)  # the reader is the slow one: what is tested is that the server waits
+            time.sleep(0.005)  # a slow reader: the server must wait for it
             if total == 262144:
                 equal(unary(channel)(b"meanwhile", timeout=SOON), b"meanwhile")
         equal(total, 16 * MIB)
@@ -151,7 +151,7 @@ def client_many_at_once():
 
 
 @check
-def client_more_than_the_server_takes():
+def client_more_calls_than_the_server_accepts():
     with Server("4194304", "3") as server, server.channel() as channel:
         held = [stream(channel, "Hold")(b"%d" % i, timeout=SOON) for i in range(3)]
         server.wait("held", 3)
@@ -238,7 +238,7 @@ def client_cancels():
 @check
 def client_deadline():
     with Server() as server, server.channel() as channel:
-        equal(unary(channel)(b"x", timeout=SOON), b"x")  # connected before the time begins
+        equal(unary(channel)(b"x", timeout=SOON), b"x")  # connect before the deadline starts
         error = raises(grpc.StatusCode.DEADLINE_EXCEEDED, lambda: unary(channel, "Hold")(b"b", timeout=2))
         server.wait("cancel")
         equal(unary(channel)(b"x", timeout=SOON), b"x")
@@ -266,7 +266,7 @@ def client_keepalive_pings():
 
 
 @check
-def client_is_told_goodbye():
+def client_receives_goaway():
     with Server() as server, server.channel() as channel:
         held = stream(channel, "Hold")(b"e", timeout=SOON)
         server.wait("held e")
@@ -436,7 +436,7 @@ def server_cancelled():
 def server_answers_pings():
     with Their(("grpc.http2.min_ping_interval_without_data_ms", 10), ("grpc.http2.max_ping_strikes", 0)) as their:
         equal(their.call("Hold", ping_ms=50, n_pings=10)[1], "end CANCELLED  cancelled")
-    with Their() as their:  # servers dislike clients that ask often
+    with Their() as their:  # servers close connections of clients that ping too often
         equal(their.call("Hold", ping_ms=50)[1], "end UNAVAILABLE  Too many pings")
 
 
@@ -451,7 +451,7 @@ def server_vanishes():
 @check
 def server_compresses():
     with Their(compression=grpc.Compression.Gzip) as their:
-        # Although we do not say that we accept gzip.
+        # Although our client does not announce gzip.
         equal(their.call("Echo", size=10000), ["end UNIMPLEMENTED  the answer is compressed, which is not supported"])
 
 

@@ -75,7 +75,7 @@ class Authority:
 
 
 class Secret:
-    """A folder as the kubelet makes it: names are links through ..data, which is switched."""
+    """A mounted Secret: file names are links through ..data, which the kubelet replaces."""
 
     def __init__(self, folder, **files):
         self.folder, self.n, self.names = folder, 0, set()
@@ -124,11 +124,11 @@ class Daemon:
         with open(self.log_file, encoding="utf-8") as f:
             return f.read()
 
-    def says(self, *words):
+    def logs(self, *words):
         return becomes(lambda: any(all(w in line for w in words) for line in self.log().splitlines()))
 
     def curl(self, path, *args, scheme="http"):
-        """The status, 0 = none, and the body."""
+        """The status, 0 without an answer, and the body."""
         done = subprocess.run(["curl", "-sS", "-m", str(SOON), "-w", "\n%{http_code}", *args, f"{scheme}://127.0.0.1:{self.port}{path}"], capture_output=True,
                               text=True, check=False)
         body, _, status = done.stdout.rpartition("\n")
@@ -151,7 +151,7 @@ def daemon(folder, *flags, **more):
         yield d
     finally:
         status = end(d)
-        check("the daemon ends well", status == 0)
+        check("the daemon exits with 0", status == 0)
         if status:
             print(d.log())
 
@@ -162,8 +162,8 @@ def end(d):
 
 
 def subject(d, *flags):
-    said = openssl("s_client", "-connect", f"127.0.0.1:{d.port}", "-servername", "x", *flags, text="")
-    found = re.search(r"subject=.*?CN ?= ?(\S+)", said.stdout)
+    output = openssl("s_client", "-connect", f"127.0.0.1:{d.port}", "-servername", "x", *flags, text="")
+    found = re.search(r"subject=.*?CN ?= ?(\S+)", output.stdout)
     return found[1] if found else None
 
 
@@ -174,48 +174,48 @@ def tls(folder):
     flags = ("--tls-cert", secret.path("crt"), "--tls-key", secret.path("key"))
     with daemon(folder, *flags) as d, socket.create_connection(("127.0.0.1", d.port), SOON) as half:
         half.sendall(client_hello()[:100])
-        check("TLS: half a ClientHello keeps nobody from ending it", end(d) == 0)
+        check("TLS: half a ClientHello does not keep the daemon from exiting", end(d) == 0)
     with daemon(folder, "--request-timeout", "2", *flags) as d:
         def get(path, *args):
             return d.curl(path, "--cacert", ca.pem, *args, scheme="https")
-        check("TLS: curl trusts it and is answered", get("/healthz") == (200, "ok\n"))
-        check("TLS: the unix socket is as before", d.over_socket("/healthz") == "ok\n")
+        check("TLS: curl verifies the certificate and gets an answer", get("/healthz") == (200, "ok\n"))
+        check("TLS: the unix socket is unaffected", d.over_socket("/healthz") == "ok\n")
         check("TLS: plain text is not answered", d.curl("/healthz")[0] == 0)
-        check("TLS: 1.3 and 1.2 are spoken", get("/healthz", "--tlsv1.3")[0] == 200 and get("/healthz", "--tls-max", "1.2")[0] == 200)
-        check("TLS: 1.1 is not", subject(d, "-tls1_1", "-cipher", "DEFAULT@SECLEVEL=0") is None)
-        check("TLS: what is too large is told inside of it", get("/" + "x" * 5000) == (414, "a path and its query have at most 4096 bytes\n"))
+        check("TLS: 1.3 and 1.2 are supported", get("/healthz", "--tlsv1.3")[0] == 200 and get("/healthz", "--tls-max", "1.2")[0] == 200)
+        check("TLS: 1.1 is rejected", subject(d, "-tls1_1", "-cipher", "DEFAULT@SECLEVEL=0") is None)
+        check("TLS: the error for a long path is sent over TLS", get("/" + "x" * 5000) == (414, "a path and its query have at most 4096 bytes\n"))
         check("TLS: a page that is compressed, and one that waits", get("/api/v1/config", "--compressed")[0] in (200, 503))
         check("TLS: many requests on one connection", keeps_alive(d, ca))
-        check("TLS: no orders over it", get("/api/v1/attach", "-d", "{}")[0] == 405)
+        check("TLS: no admin requests", get("/api/v1/attach", "-d", "{}")[0] == 405)
         unfinished(d, get)
         noise(d)
-        check("TLS: after garbage and half handshakes it goes on", get("/healthz")[0] == 200)
+        check("TLS: after garbage and half handshakes requests are answered", get("/healthz")[0] == 200)
 
         first = subject(d)
         secret.replace(**dict(zip(("crt", "key"), ca.pair(kind=("-newkey", "rsa:2048")))))
-        check("a new certificate is shown", becomes(lambda: subject(d) not in (None, first)) and get("/healthz")[0] == 200)
+        check("a new certificate is in use", becomes(lambda: subject(d) not in (None, first)) and get("/healthz")[0] == 200)
         second, other = subject(d), ca.pair()
         secret.replace(crt=other[0], key=key)
-        check("a key that is another's is told", d.says("error", secret.path("crt"), "keeping the valid ones"))
-        check("and by doctor", becomes(lambda: '"listen"' in d.over_socket("/api/v1/doctor")))
-        check("what was right stays", subject(d) == second and get("/healthz")[0] == 200)
+        check("a key of another certificate is logged", d.logs("error", secret.path("crt"), "keeping the previous ones"))
+        check("and reported by doctor", becomes(lambda: '"listen"' in d.over_socket("/api/v1/doctor")))
+        check("the previous pair stays in use", subject(d) == second and get("/healthz")[0] == 200)
         secret.replace(crt="no certificate\n", key="no key\n")
-        check("garbage is told", d.says("error", "crt: ", "keeping"))
+        check("garbage is logged", d.logs("error", "crt: ", "keeping"))
         os.unlink(secret.path("..data"))
-        check("a Secret that is gone is told", d.says("error", "No such file", "keeping"))
-        check("what was right stays still", subject(d) == second)
+        check("a removed Secret is logged", d.logs("error", "No such file", "keeping"))
+        check("the previous pair still stays in use", subject(d) == second)
         expired = ca.expired()
         secret.replace(crt=expired[0], key=expired[1])
-        check("one that has expired is told", d.says("error", "the certificate has expired", "keeping the valid ones"))
-        check("by doctor and /readyz, too", all("the certificate has expired" in d.over_socket(path) for path in ("/api/v1/doctor", "/readyz")))
-        check("what was right stays even so", subject(d) == second and get("/healthz")[0] == 200)
+        check("an expired certificate is logged", d.logs("error", "the certificate has expired", "keeping the previous ones"))
+        check("and reported by doctor and /readyz", all("the certificate has expired" in d.over_socket(path) for path in ("/api/v1/doctor", "/readyz")))
+        check("the previous pair stays in use even so", subject(d) == second and get("/healthz")[0] == 200)
         secret.replace(crt=other[0], key=other[1])
-        check("and is replaced when it is right again", becomes(lambda: subject(d) not in (None, second)) and get("/healthz")[0] == 200)
+        check("and is replaced by the next valid one", becomes(lambda: subject(d) not in (None, second)) and get("/healthz")[0] == 200)
 
 
 def keeps_alive(d, ca):
     context = ssl.create_default_context(cafile=ca.pem)
-    context.verify_flags |= ssl.VERIFY_X509_STRICT  # as Python 3.13 does of itself
+    context.verify_flags |= ssl.VERIFY_X509_STRICT  # the default since Python 3.13
     connection = http.client.HTTPSConnection("127.0.0.1", d.port, context=context, timeout=SOON)
     for _ in range(20):
         connection.request("GET", "/")
@@ -226,7 +226,7 @@ def keeps_alive(d, ca):
 
 
 def client_hello():
-    """One as Python sends it."""
+    """A ClientHello of Python's TLS."""
     incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
     try:
         ssl.create_default_context().wrap_bio(incoming, outgoing, server_hostname="x").do_handshake()
@@ -240,7 +240,7 @@ def cpu_seconds(d):
 
 
 def goes_on(s):
-    """The server has not ended it yet."""
+    """True while the server keeps the connection open."""
     s.setblocking(False)
     try:
         return s.recv(1, socket.MSG_PEEK) != b""
@@ -249,9 +249,9 @@ def goes_on(s):
 
 
 def unfinished(d, get):
-    """Handshakes that stop in the middle: others are answered meanwhile, and they end in time."""
+    """Stalled handshakes: other requests are answered meanwhile, and the server closes them in time."""
     hello = client_hello()
-    for name, text in (("a byte", hello[:1]), ("half a ClientHello", hello[:100]), ("a whole one", hello)):
+    for name, text in (("a byte", hello[:1]), ("half a ClientHello", hello[:100]), ("a whole ClientHello", hello)):
         with socket.create_connection(("127.0.0.1", d.port), SOON) as s:
             s.sendall(text)
             before, began = cpu_seconds(d), time.monotonic()
@@ -261,7 +261,7 @@ def unfinished(d, get):
             while s.recv(4096):
                 pass
             took = time.monotonic() - began
-            check(f"TLS: {name} and silence: ends at --request-timeout, and costs nothing", cpu_seconds(d) - before < took / 2)
+            check(f"TLS: {name} and silence: closed after --request-timeout, without busy waiting", cpu_seconds(d) - before < took / 2)
 
 
 def noise(d):
@@ -284,11 +284,11 @@ def expired_at_the_start(folder):
     def expires(d):
         return int((re.search(r"^rocelet_tls_certificate_expires_seconds (\d+)$", d.over_socket("/metrics"), re.M) or "00")[1])
     with daemon(folder, "--tls-cert", secret.path("crt"), "--tls-key", secret.path("key")) as d:
-        check("an expired one at the start is told, and shown", d.says("warn", "has expired") and becomes(lambda: subject(d) == f"node-{ca.n}"))
-        check("by doctor, /readyz and a gauge", becomes(lambda: 0 < expires(d) < time.time()) and
+        check("an expired certificate at the start is logged and used", d.logs("warn", "has expired") and becomes(lambda: subject(d) == f"node-{ca.n}"))
+        check("and reported by doctor, /readyz and a gauge", becomes(lambda: 0 < expires(d) < time.time()) and
               all("has expired" in d.over_socket(path) for path in ("/api/v1/doctor", "/readyz")))
         secret.replace(**dict(zip(("crt", "key"), ca.pair())))
-        check("until there is a new one", becomes(lambda: expires(d) > time.time() + 86400) and
+        check("until there is a new certificate", becomes(lambda: expires(d) > time.time() + 86400) and
               not any("has expired" in d.over_socket(path) for path in ("/api/v1/doctor", "/readyz")))
 
 
@@ -299,54 +299,54 @@ def wrong_at_the_start(folder):
     os.chmod(secret.folder, 0o700)
     flags = ("--tls-cert", secret.path("crt"), "--tls-key", secret.path("key"))
     with daemon(folder, *flags) as d:
-        check("no certificate: it says so", d.says("error", secret.path("crt"), "serving nothing over TCP"))
-        check("no certificate: nothing is served, and not in plain text", d.is_closed())
+        check("no certificate: logged", d.logs("error", secret.path("crt"), "serving nothing over TCP"))
+        check("no certificate: nothing is served, not even plain text", d.is_closed())
         check("no certificate: the unix socket is served", d.over_socket("/healthz") == "ok\n")
-        told = d.log().count("serving nothing")
+        logged = d.log().count("serving nothing")
         secret.replace(crt=cert, key=ca.pair()[1])
-        check("a pair that is none: it says so", d.says("error", " and ", "serving nothing over TCP"))
-        check("a pair that is none: nothing is served", d.is_closed() and d.log().count("serving nothing") > told)
+        check("a mismatched pair: logged", d.logs("error", " and ", "serving nothing over TCP"))
+        check("a mismatched pair: nothing is served", d.is_closed() and d.log().count("serving nothing") > logged)
         secret.replace(crt=cert, key=key)
-        check("a right one comes later: it is served", becomes(lambda: d.curl("/healthz", "--cacert", ca.pem, scheme="https")[0] == 200))
+        check("a valid pair later: served", becomes(lambda: d.curl("/healthz", "--cacert", ca.pem, scheme="https")[0] == 200))
     for name, flags, words in [("tls-cert without tls-key", flags[:2], "tls-cert is given without tls-key"), ("tls-key without tls-cert", flags[2:],
                                                                                                             "tls-key is given without tls-cert")]:
         with daemon(folder, *flags) as d:
-            check(f"{name}: it says so, and serves nothing there", d.says("error", words) and d.is_closed())
+            check(f"{name}: logged, and nothing is served over TCP", d.logs("error", words) and d.is_closed())
             done = subprocess.run([*d.command(*flags), "--check-config"], capture_output=True, text=True, check=False)
-            check(f"{name}: --check-config says it, too", done.returncode != 0 and words in done.stderr)
+            check(f"{name}: --check-config reports it, too", done.returncode != 0 and words in done.stderr)
 
 
 def busy(folder):
-    """A port that another process has for now, guarded or not."""
+    """A port in use by another process for a while, with and without a token."""
     secret = Secret(folder + "/secret", tokens=f"{TOKEN}\n")
     bearer = ("-H", f"Authorization: Bearer {TOKEN}")
     for name, flags in (("open", ()), ("guarded", ("--auth-token-file", secret.path("tokens")))):
         with socket.create_server(("127.0.0.1", 0)) as other, daemon(folder, *flags, port=other.getsockname()[1]) as d:
             sentence = f"cannot listen on 127.0.0.1:{d.port}: Address already in use"
-            check(f"a busy port, {name}: it says so", d.says("error", sentence, "retrying"))
-            check(f"a busy port, {name}: so does /readyz", becomes(lambda: d.over_socket("/readyz") == f"not ready: nothing is served over TCP: {sentence}\n"))
+            check(f"a busy port, {name}: logged", d.logs("error", sentence, "retrying"))
+            check(f"a busy port, {name}: reported by /readyz", becomes(lambda: d.over_socket("/readyz") == f"not ready: nothing is served over TCP: {sentence}\n"))
             found = [f for f in json.loads(d.over_socket("/api/v1/doctor"))["findings"] if f["object"] == "listen"]
-            check(f"a busy port, {name}: and doctor, with the right help", len(found) == 1 and found[0]["what"] == sentence and "file" not in found[0]["help"])
+            check(f"a busy port, {name}: reported by doctor, with the right help", len(found) == 1 and found[0]["what"] == sentence and "file" not in found[0]["help"])
             other.close()
-            check(f"a busy port, {name}: it is served once it is free", becomes(lambda: d.curl("/", *bearer)[0] == 200))
-            check(f"a busy port, {name}: as it was to be", (d.curl("/")[0] == 401) == bool(flags))
-            check(f"a busy port, {name}: it was told once, and is over", d.log().count("cannot listen") == 1 and '"listen"' not in d.over_socket("/api/v1/doctor") and
+            check(f"a busy port, {name}: served once it is free", becomes(lambda: d.curl("/", *bearer)[0] == 200))
+            check(f"a busy port, {name}: with the configured access", (d.curl("/")[0] == 401) == bool(flags))
+            check(f"a busy port, {name}: logged once, and not reported any more", d.log().count("cannot listen") == 1 and '"listen"' not in d.over_socket("/api/v1/doctor") and
                   "TCP" not in d.over_socket("/readyz"))
 
 
 def without_a_file(folder):
-    """Whose guards stood in a file that cannot be read."""
+    """The configuration file, which may have had TLS or token options, cannot be read."""
     secret = Secret(folder + "/secret", tokens=f"{TOKEN}\n")
     bearer = ("-H", f"Authorization: Bearer {TOKEN}")
     for name, text in (("empty", ""), ("no JSON", '{"a": {"password": "hunter2}}'), ("of a wrong type", '{"tls-cert": 5}'), ("with a misspelt guard", '{"auth-token_file": "/x"}')):
         with daemon(folder, config=text) as d:
-            check(f"a file that is {name}: it observes, and says so", becomes(lambda: "is refused" in d.curl("/readyz")[1]))
-            check(f"a file that is {name}: only the kubelet is answered",
+            check(f"a file that is {name}: it observes, and /readyz has the reason", becomes(lambda: "is refused" in d.curl("/readyz")[1]))
+            check(f"a file that is {name}: only the kubelet's probes are answered",
                   d.curl("/healthz") == (200, "ok\n") and all(d.curl(path)[0] == 503 and "configuration file was rejected" in d.curl(path)[1]
                                                              for path in ("/", "/metrics", "/api/v1/config", "/healthz/", "/nowhere")))
-            check(f"a file that is {name}: what stands in it is not told",
-                  not any("hunter2" in said for said in (d.log(), d.curl("/readyz")[1], d.over_socket("/api/v1/doctor"), d.over_socket("/api/v1/events"))))
-            check(f"a file that is {name}: the unix socket is as ever", d.over_socket("/")[:9] == "<!DOCTYPE" and "rocelet_config_ok" in d.over_socket("/metrics"))
+            check(f"a file that is {name}: its content is not exposed",
+                  not any("hunter2" in exposed for exposed in (d.log(), d.curl("/readyz")[1], d.over_socket("/api/v1/doctor"), d.over_socket("/api/v1/events"))))
+            check(f"a file that is {name}: the unix socket is unaffected", d.over_socket("/")[:9] == "<!DOCTYPE" and "rocelet_config_ok" in d.over_socket("/metrics"))
         with daemon(folder, "--auth-token-file", secret.path("tokens"), config=text) as d:
             check(f"a file that is {name}, guards that are flags: these hold", d.curl("/")[0] == 401 and d.curl("/", *bearer)[0] == 200)
 
@@ -362,38 +362,38 @@ def access(folder):
         def get(*args, path="/"):
             return d.curl(path, *args)[0]
         bearer = ("-H", f"Authorization: Bearer {TOKEN}")
-        check("a token is let in", get(*bearer) == 200)
-        check("nobody is not, and is asked for both", get() == 401 and "WWW-Authenticate: Basic" in d.curl("/", "-i")[1] and
+        check("a token is accepted", get(*bearer) == 200)
+        check("a request without credentials is rejected, with both schemes in the answer", get() == 401 and "WWW-Authenticate: Basic" in d.curl("/", "-i")[1] and
               "WWW-Authenticate: Bearer" in d.curl("/", "-i")[1])
-        check("another token is not", get("-H", f"Authorization: Bearer {TOKEN}x") == 401 and get("-H", "Authorization: Bearer x") == 401)
+        check("another token is rejected", get("-H", f"Authorization: Bearer {TOKEN}x") == 401 and get("-H", "Authorization: Bearer x") == 401)
         for path in ("/metrics", "/api/v1/config", "/api/v1/events", "/nowhere", "/healthz/", "//healthz", "/%68ealthz/../metrics"):
             check(f"{path} is closed", get("--path-as-is", path=path) == 401)
         check("the kubelet's probes are open", get(path="/healthz") == 200 and get(path="/readyz") in (200, 503))
-        check("unix sockets are as before", d.over_socket("/")[:9] == "<!DOCTYPE")
-        check("a right password is let in", get(*basic("ann", PASSWORD)) == 200)
+        check("the unix socket is unaffected", d.over_socket("/")[:9] == "<!DOCTYPE")
+        check("a right password is accepted", get(*basic("ann", PASSWORD)) == 200)
         check("and again", all(get(*basic("ann", PASSWORD)) == 200 for _ in range(5)))
-        check("a wrong one, and a wrong name, are not", get(*basic("ann", "wrong")) == 401 and get(*basic("bob", PASSWORD)) == 401)
-        check("orders are not taken from who is known", get(*bearer, "-d", "{}", path="/api/v1/attach") == 405)
+        check("a wrong password and a wrong name are rejected", get(*basic("ann", "wrong")) == 401 and get(*basic("bob", PASSWORD)) == 401)
+        check("admin requests are rejected even with a token", get(*bearer, "-d", "{}", path="/api/v1/attach") == 405)
         flood(d)
-        check("after a flood of wrong ones the token is let in at once", get(*bearer) == 200)
+        check("after a flood of wrong passwords the token is accepted at once", get(*bearer) == 200)
 
         secret.replace(tokens=f"{TOKEN}\n{NEXT_TOKEN}\n", users=f"ann:{hashes}\n")
         check("a token is added", becomes(lambda: get("-H", f"Authorization: Bearer {NEXT_TOKEN}") == 200) and get(*bearer) == 200)
         secret.replace(tokens=f"{NEXT_TOKEN}\n", users=f"ann:{openssl('passwd', '-6', 'new').stdout.strip()}\n")
-        check("the old one is taken away", becomes(lambda: get(*bearer) == 401))
-        check("so is the password, though it was right once", get(*basic("ann", PASSWORD)) == 401 and get(*basic("ann", "new")) == 200)
+        check("the old token is rejected once it is removed", becomes(lambda: get(*bearer) == 401))
+        check("the old password is rejected, although it was verified before", get(*basic("ann", PASSWORD)) == 401 and get(*basic("ann", "new")) == 200)
         secret.replace(tokens="short\n", users="ann:plain\n")
-        check("files that are wrong are told, by line", d.says("error", "tokens:1:", "keeping the valid ones"))
+        check("wrong files are logged, with the line", d.logs("error", "tokens:1:", "keeping the previous ones"))
         check("and change nothing", get("-H", f"Authorization: Bearer {NEXT_TOKEN}") == 200 and get() == 401)
         check("no secret is in the log or the configuration", not any(s in d.log() + d.over_socket("/api/v1/config") for s in (TOKEN, NEXT_TOKEN, PASSWORD,
                                                                                                                            hashes)))
     empty = Secret(folder + "/empty", tokens="\n")
     with daemon(folder, "--auth-token-file", empty.path("tokens")) as d:
-        check("a file without a token opens nothing", d.says("error", "it has no entries", "serving nothing") and d.is_closed())
+        check("with a file without a token nothing is served", d.logs("error", "it has no entries", "serving nothing") and d.is_closed())
 
 
 def flood(d):
-    """Wrong passwords all at once: some are tried, the others told to come again."""
+    """Many wrong passwords at once: some are checked, the others get 503."""
     header = base64.b64encode(b"ann:guess").decode()
     held = []
     for _ in range(30):
@@ -407,10 +407,10 @@ def flood(d):
             answer += piece
         statuses.append(answer[9:12])
         s.close()
-    check("a flood of wrong passwords: each is answered, none is let in", set(statuses) <= {b"401", b"503"})
+    check("a flood of wrong passwords: each is answered, none is accepted", set(statuses) <= {b"401", b"503"})
 
 
-def asks(d, source, name, password):
+def status_of(d, source, name, password):
     """The status of one request from that address."""
     connection = http.client.HTTPConnection("127.0.0.1", d.port, timeout=SOON, source_address=(source, 0))
     connection.request("GET", "/", headers={"Authorization": "Basic " + base64.b64encode(f"{name}:{password}".encode()).decode()})
@@ -420,11 +420,11 @@ def asks(d, source, name, password):
 
 
 def answered(*request):
-    """The status of the first request that is answered at all: too many new connections in a second are turned away."""
+    """The status of the first request that gets an answer: the daemon rejects too many new connections per second."""
     end = time.monotonic() + SOON
     while True:
         try:
-            return asks(*request)
+            return status_of(*request)
         except (OSError, http.client.HTTPException):
             if time.monotonic() > end:
                 raise
@@ -432,7 +432,7 @@ def answered(*request):
 
 
 def guessers(folder):
-    """Who guesses from some addresses keeps nobody out who knows."""
+    """Guessed passwords from some addresses do not lock out users at other addresses."""
     slow = subprocess.run(["perl", "-e", 'print crypt($ARGV[0], q($6$rounds=100000$saltsalt))', PASSWORD], capture_output=True, text=True, check=True).stdout
     names = [f"user{i}" for i in range(8)]
     secret = Secret(folder + "/auth", users="".join(f"{name}:{slow}\n" for name in names))
@@ -442,25 +442,25 @@ def guessers(folder):
         def guess(source):
             while not over.is_set():
                 with contextlib.suppress(OSError, http.client.HTTPException):  # too many connections
-                    guessed.append(asks(d, source, "user0", "guess"))
+                    guessed.append(status_of(d, source, "user0", "guess"))
         threads = [threading.Thread(target=guess, args=(f"127.0.0.{2 + i % 2}",)) for i in range(6)]
         for t in threads:
             t.start()
         try:
-            check("guessing: some are tried", becomes(lambda: 401 in guessed and 503 in guessed))
-            check("guessing: who knows is let in at the first attempt", [answered(d, "127.0.0.1", name, PASSWORD) for name in names] == [200] * len(names))
+            check("guessing: some are checked", becomes(lambda: 401 in guessed and 503 in guessed))
+            check("guessing: right passwords are accepted at the first attempt", [answered(d, "127.0.0.1", name, PASSWORD) for name in names] == [200] * len(names))
             secret.replace(users="".join(f"{name}:{slow}\n" for name in names + ["new"]))
-            check("guessing: a new user is let in, and the others as before", becomes(lambda: answered(d, "127.0.0.1", "new", PASSWORD) == 200) and
+            check("guessing: a new user is accepted, and the others still", becomes(lambda: answered(d, "127.0.0.1", "new", PASSWORD) == 200) and
                   all(answered(d, "127.0.0.1", name, PASSWORD) == 200 for name in names))
         finally:
             over.set()
             for t in threads:
                 t.join()
-        check("guessing: nobody was let in for it", set(guessed) <= {401, 503})
+        check("guessing: no guess was accepted", set(guessed) <= {401, 503})
 
 
 def prometheus(folder):
-    """The real one scrapes over TLS with a token, follows it when both are replaced, and with another token is refused."""
+    """A real Prometheus scrapes over TLS with a token, also after certificate and token were replaced; with another token it is rejected."""
     tools = subprocess.run([os.path.join(os.path.dirname(__file__), "../lib/debtool.sh"), "prometheus"], capture_output=True, text=True, check=True).stdout.strip()
     ca = Authority(folder)
     cert, key = ca.pair()
@@ -486,7 +486,7 @@ def prometheus(folder):
         try:
             check("Prometheus scrapes over TLS, with its token", becomes(lambda: value('up{job="good"}') == "1") and
                   int(value('scrape_samples_scraped{job="good"}')) > 20)
-            check("with another token it is refused", becomes(lambda: value('up{job="bad"}') == "0"))
+            check("with another token it is rejected", becomes(lambda: value('up{job="bad"}') == "0"))
             samples = value('rocelet_samples_total{job="good"}')
             cert, key = ca.pair()
             secret.replace(crt=cert, key=key, tokens=f"{NEXT_TOKEN}\n{TOKEN}\n")

@@ -4,7 +4,7 @@
 
   hand_over_python.py DAEMON MK_SYSFS [CHECK...]
 
-What the kubelet sees is what counts: a list that it watches until the successor has registered, and no moment without devices. One line per
+It judges what the kubelet sees: one list that it watches until the successor has registered, never without devices. One line per
 check, "N passed, N failed" last.
 
 run: {san}/rocelet {san}/bench/mk_sysfs
@@ -58,7 +58,7 @@ class Successor:
         self.log = []
         threading.Thread(target=lambda: base.iter_lines(self.process.stderr, self.log), daemon=True).start()
 
-    def said(self, text):
+    def logged(self, text):
         return any(text in line for line in self.log)
 
     def quit(self):
@@ -73,7 +73,7 @@ class Successor:
         self.process.wait()
 
 
-def said(daemon, text):
+def logged(daemon, text):
     return any(text in line for line in daemon.log)
 
 
@@ -86,11 +86,11 @@ def sockets_of(process):
 
 
 def is_lingering(daemon):
-    return said(daemon, "handed over to")
+    return logged(daemon, "handed over to")
 
 
 def take_over(first, kubelet, pod="new"):
-    """The successor says its list, to whoever watches the first one's."""
+    """Returns when the successor has sent its list to those that watch the first daemon's list."""
     watch = kubelet.watches[ROCE]
     n = len(watch.lists)
     successor = Successor(first, pod)
@@ -99,8 +99,8 @@ def take_over(first, kubelet, pod="new"):
 
 
 class NewerKubelet(Kubelet):
-    """As 1.25 and later ones (pkg/kubelet/cm/devicemanager/plugin/v1beta1, runClient): a client is kept under its resource's name, and when *any* list
-    of that name ends, the client that has the name by then is closed and its devices are unhealthy. Pods arrive all the time."""
+    """Like 1.25 and later (pkg/kubelet/cm/devicemanager/plugin/v1beta1, runClient): a client is kept under its resource's name, and when *any* list
+    of that name ends, the client that has that name then is closed and its devices are unhealthy. Pods arrive all the time."""
 
     def __init__(self, dir):
         super().__init__(dir)
@@ -116,10 +116,10 @@ class NewerKubelet(Kubelet):
         eventually("a list", lambda: watch.lists or not watch.is_alive())
 
     def run_client(self, resource, watch):
-        told = 0
-        while watch.is_alive() or told < len(watch.lists):
-            if told < len(watch.lists):
-                told = len(watch.lists)
+        noted = 0
+        while watch.is_alive() or noted < len(watch.lists):
+            if noted < len(watch.lists):
+                noted = len(watch.lists)
                 self.note(watch.healthy())
             watch.join(0.001)
         with self.lock:
@@ -135,7 +135,7 @@ class NewerKubelet(Kubelet):
                 self.least = min(self.least, n)
 
     def admit(self):
-        """A pod that asks for one device; what fails here fails the pod for good."""
+        """A pod that requests one device; a failure here fails the pod for good."""
         with self.lock:
             client, n = self.clients.get(ROCE), self.allocatable
         try:
@@ -157,7 +157,7 @@ class NewerKubelet(Kubelet):
         self.pods.start()
 
     def has_kept(self, n):
-        """Stops the pods: none was refused, and no moment was without devices."""
+        """Stops the pods: none was refused, and the devices were allocatable all the time."""
         self.open = False
         self.pods.join(SOON)
         equal((self.refused, self.least), ([], n))
@@ -175,7 +175,7 @@ class NewerKubelet(Kubelet):
 
 
 def hand_on(old, kubelet, pod):
-    """A successor that answers for the node, and pods that it has been asked for."""
+    """A successor takes over the node and answers for pods."""
     new = Successor(old, pod)
     eventually("handed over", lambda: is_lingering(old))
     admitted = kubelet.admitted
@@ -184,8 +184,8 @@ def hand_on(old, kubelet, pod):
 
 
 @check
-def a_registry_that_was_left_stays_so():
-    """The predecessor has found that the kubelet does not look there."""
+def an_unscanned_registry_stays_unused():
+    """The predecessor has found that the kubelet does not scan the registry."""
     with Daemon(mode="registry", flags=("--take-over",)) as old:
         kubelet = daemons.registered(old)
         n = len(kubelet.requests)
@@ -238,9 +238,9 @@ def the_kubelet_never_loses_the_list():
         watch, client = kubelet.watches[ROCE], kubelet.clients[ROCE]
         with take_over(old, kubelet) as new:
             equal([[(d.ID, d.health) for d in devices] for devices in watch.lists], [[(id, "Healthy") for id in VFS]] * 2)
-            eventually("handed over", lambda: is_lingering(old) and said(old, "pod rocelet/new requests"))
-            eventually("nothing is held", lambda: sockets_of(old.process) == 0)
-            assert old.process.poll() is None  # who watches over it would start it again
+            eventually("handed over", lambda: is_lingering(old) and logged(old, "pod rocelet/new requests"))
+            eventually("the old daemon has no socket open", lambda: sockets_of(old.process) == 0)
+            assert old.process.poll() is None  # its supervisor would restart it
             old.quit()
             equal((len(client.allocate([VFS[0]])), len(kubelet.requests), watch.is_alive()), (1, 1, True))
             kubelet.stop()
@@ -249,26 +249,26 @@ def the_kubelet_never_loses_the_list():
 
 @check
 def its_socket_is_always_there():
-    """In the registry a socket that goes, or is another one, takes the resource with it."""
+    """In the registry, a socket that is removed or replaced removes the resource from the kubelet."""
     with Daemon(mode="registry") as old:
         kubelet = Kubelet(old.dir).start()
         path = old.socket("plugins_registry")
         kubelet.find(path)
         first, other, done = os.stat(path).st_ino, [], threading.Event()
 
-        def look():
+        def check_socket():
             while not done.is_set():
                 if not os.path.exists(path) or os.stat(path).st_ino != first:
                     other.append(path)
-        looker = threading.Thread(target=look)
-        looker.start()
+        checker = threading.Thread(target=check_socket)
+        checker.start()
         kubelet.watch()
         with take_over(old, kubelet) as new:
             old.quit()
             equal([d.ID for d in kubelet.watch().lists[-1]], VFS)
             equal(kubelet.clients[ROCE].info().name, ROCE)
             done.set()
-            looker.join()
+            checker.join()
             equal(other, [])
             kubelet.stop()
             new.quit()
@@ -276,13 +276,13 @@ def its_socket_is_always_there():
 
 
 @check
-def no_socket_is_left_of_who_registered_in_the_other_way():
-    """While the successor is there, the kubelet would forget its resource with the old socket."""
+def no_socket_of_the_other_registration_is_left():
+    """The old socket stays while the successor runs: with it the kubelet would remove the successor's resource."""
     with Daemon(mode="registry") as old:
         kubelet = Kubelet(old.dir).start()
         path = old.socket("plugins_registry")
         kubelet.find(path)
-        with contextlib.closing(socket.socket(socket.AF_UNIX)) as somebody, \
+        with contextlib.closing(socket.socket(socket.AF_UNIX)) as foreign, \
                 Successor(old, flags=("--take-over", "--registration", "legacy")) as new:
             eventually("handed over", lambda: is_lingering(old))
             eventually("registered", lambda: kubelet.requests and kubelet.watches[ROCE].lists)
@@ -291,9 +291,9 @@ def no_socket_is_left_of_who_registered_in_the_other_way():
             kubelet.stop()
             new.quit()
             assert not os.path.exists(path)
-            # Another's is not touched, nor what is no socket.
-            somebody.bind(path)
-            somebody.listen()
+            # A socket in use by another process is not removed.
+            foreign.bind(path)
+            foreign.listen()
             with Successor(old, flags=("--registration", "legacy")) as third:
                 eventually("serves", lambda: os.path.exists(old.socket("device-plugins")))
                 third.quit()
@@ -302,31 +302,31 @@ def no_socket_is_left_of_who_registered_in_the_other_way():
 
 
 @check
-def a_list_that_was_changed_is_told_by_the_successor():
+def the_successor_sends_a_changed_list():
     with Daemon() as old:
         kubelet = registered(old)
         watch = kubelet.watches[ROCE]
         with take_over(old, kubelet) as new:
             old.link("ens1v0", False)
-            eventually("an ill device", lambda: watch.healthy() == 1)
+            eventually("an unhealthy device", lambda: watch.healthy() == 1)
             kubelet.stop()
             new.quit()
 
 
 @check
-def who_has_handed_over_does_not_get_it_back():
+def a_daemon_that_has_handed_over_does_not_take_over_again():
     with Daemon() as old:
         kubelet = registered(old)
         with take_over(old, kubelet) as new:
             old.process.kill()
             with Successor(old, pod="old", flags=("--take-over", "--lock-wait", "1")) as again:
                 equal(again.process.wait(SOON), 3)
-                assert again.said("pod rocelet/old has handed this node over before"), again.log
+                assert again.logged("pod rocelet/old has already handed this node over"), again.log
             assert new.process.poll() is None
             equal(len(kubelet.requests), 1)
             kubelet.stop()
             new.quit()
-        old.process.returncode = 0  # it was us
+        old.process.returncode = 0  # this check killed it
 
 
 @check
@@ -335,7 +335,7 @@ def the_third_takes_over_from_the_second():
         kubelet = registered(old)
         with take_over(old, kubelet) as new:
             with take_over(old, kubelet, "newest") as newest:
-                eventually("handed over", lambda: new.said("handed over to rocelet/newest"))
+                eventually("handed over", lambda: new.logged("handed over to rocelet/newest"))
                 new.quit()
                 old.quit()
                 kubelet.stop()
@@ -343,7 +343,7 @@ def the_third_takes_over_from_the_second():
 
 
 @check
-def a_successor_that_dies_leaves_the_node_to_whoever_starts():
+def a_successor_that_dies_leaves_the_node_to_the_next_start():
     with Daemon() as old:
         kubelet = registered(old)
         watch = kubelet.watches[ROCE]
@@ -351,27 +351,27 @@ def a_successor_that_dies_leaves_the_node_to_whoever_starts():
             new.process.kill()
             watch.join(SOON)
             equal(old.process.wait(SOON), 0)
-            assert said(old, "is not locked any more"), old.log
+            assert logged(old, "is not locked any more"), old.log
             with Successor(old, "old") as again:
-                eventually("registered anew", lambda: kubelet.watches[ROCE] is not watch and kubelet.watches[ROCE].lists)
+                eventually("registered again", lambda: kubelet.watches[ROCE] is not watch and kubelet.watches[ROCE].lists)
                 kubelet.stop()
                 again.quit()
 
 
 @check
-def what_is_asked_meanwhile_is_answered_by_the_successor():
-    """The kubelet sets no deadline for Allocate, and fails the pod for good if that fails. The first daemon has not answered yet: it asks a kubelet that
-    does not answer either."""
+def allocations_during_the_hand_over_are_answered():
+    """The kubelet sets no deadline for Allocate, and fails the pod for good if that fails. The first daemon has not answered yet: it waits for a pod list
+    from a kubelet that does not answer."""
     with Daemon() as old:
         pods = daemons.PodResources(old.dir)
         kubelet = registered(old)
         client = kubelet.clients[ROCE]
         pods.held = [("default", "first", "main", ROCE, VFS[0])]
         daemons.checkpoint(old)
-        eventually("it knows", lambda: old.value(f'rocelet_resource_allocated{{resource="{ROCE}"}}') == 1)
+        eventually("the first pod is known", lambda: old.value(f'rocelet_resource_allocated{{resource="{ROCE}"}}') == 1)
         pods.hanging.set()
         answer = client.start(base.API + "Allocate", base.allocation([VFS[0]]), base.dp.AllocateResponse)
-        eventually("the kubelet is asked", lambda: pods.waiting)
+        eventually("the pod list is requested", lambda: pods.waiting)
         with take_over(old, kubelet) as new:
             eventually("handed over", lambda: is_lingering(old))
             old.quit()
@@ -385,7 +385,7 @@ def what_is_asked_meanwhile_is_answered_by_the_successor():
 
 @check
 def a_successor_that_does_not_register_loses_the_list():
-    """It hangs, or has other resources: what nobody serves is not healthy."""
+    """It hangs, or has other resources: a device that no daemon serves must not stay healthy."""
     with Daemon() as old:
         kubelet = registered(old)
         watch = kubelet.watches[ROCE]
@@ -400,7 +400,7 @@ def a_successor_that_does_not_register_loses_the_list():
 
 
 @check
-def who_has_nothing_to_offer_does_not_ask():
+def a_daemon_with_nothing_to_offer_does_not_take_over():
     for text in ('{"pools": [{"resourceName": "bad name", "selectors": {}}]}', '{"pools": [', '{"lock-wait": "x"}'):
         with Daemon() as old:
             kubelet = registered(old)
@@ -409,19 +409,19 @@ def who_has_nothing_to_offer_does_not_ask():
             eventually("refused", lambda: old.value('rocelet_config_reloads_total{result="failed"}') == 1)
             with Successor(old, flags=("--take-over", "--lock-wait", "1")) as new:
                 equal(new.process.wait(SOON), 3)
-                assert new.said("not requesting this node"), new.log
+                assert new.logged("not requesting this node"), new.log
             assert kubelet.watch().is_alive() and not is_lingering(old)
             equal(len(kubelet.client().allocate([VFS[0]])), 1)
             kubelet.stop()
 
 
 @check
-def sighup_ends_nobody():
-    """Neither who waits for the lock nor who has handed over reads anything again."""
+def sighup_ends_no_daemon():
+    """Neither a daemon that waits for the lock nor one that has handed over reads its configuration again."""
     with Daemon() as old:
         kubelet = registered(old)
         with Successor(old, pod="waiting", flags=("--lock-wait", "600")) as waiting:
-            eventually("waiting", lambda: waiting.said("waiting 600 s"))
+            eventually("waiting", lambda: waiting.logged("waiting 600 s"))
             waiting.process.send_signal(signal.SIGHUP)
             waiting.process.send_signal(signal.SIGTERM)
             equal(waiting.process.wait(SOON), -signal.SIGTERM)
@@ -434,7 +434,7 @@ def sighup_ends_nobody():
 
 
 @check
-def nobody_to_ask():
+def no_daemon_to_take_over_from():
     with Daemon(flags=("--take-over",)) as alone:
         kubelet = registered(alone)
         equal([d.ID for d in kubelet.watch().lists[0]], VFS)
@@ -442,7 +442,7 @@ def nobody_to_ask():
 
 
 @check
-def without_the_option_it_waits_for_the_end():
+def without_the_option_it_waits_until_the_first_one_exits():
     with Daemon() as old:
         kubelet = registered(old)
         with Successor(old, flags=("--lock-wait", "1")) as second:
@@ -451,15 +451,15 @@ def without_the_option_it_waits_for_the_end():
         kubelet.stop()
 
 
-class Stranger(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
-    """Has the folder and its socket, and knows nothing of handing over."""
+class OlderVersion(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+    """Owns the folder and its socket; answers 404 to a hand-over request."""
 
     daemon_threads = True
 
 
 class Refuse(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
-        self.server.asked.append(self.path)
+        self.server.requested.append(self.path)
         self.send_response(404)
         self.send_header("Content-Length", "0")
         self.end_headers()
@@ -479,23 +479,23 @@ def an_older_version_is_waited_for():
         run = old.dir + "/run"
         folder = os.open(run, os.O_RDONLY)
         fcntl.flock(folder, fcntl.LOCK_EX)
-        stranger = Stranger(run + "/rocelet.sock", Refuse)
-        stranger.asked = []
-        threading.Thread(target=stranger.serve_forever, daemon=True).start()
+        older = OlderVersion(run + "/rocelet.sock", Refuse)
+        older.requested = []
+        threading.Thread(target=older.serve_forever, daemon=True).start()
         with Successor(old, flags=("--take-over", "--lock-wait", "600")) as new:
-            eventually("told", lambda: new.said("it does not know how"))
-            equal(stranger.asked, ["/api/v1/hand-over"])
-            stranger.shutdown()
-            stranger.server_close()
+            eventually("logged", lambda: new.logged("its version cannot hand this node over"))
+            equal(older.requested, ["/api/v1/hand-over"])
+            older.shutdown()
+            older.server_close()
             os.close(folder)
             eventually("registered", lambda: len(kubelet.requests) == 2)
-            equal(stranger.asked, ["/api/v1/hand-over"])
+            equal(older.requested, ["/api/v1/hand-over"])
             kubelet.stop()
             new.quit()
 
 
 @check
-def bad_orders_change_nothing():
+def malformed_requests_change_nothing():
     with Daemon() as old:
         kubelet = registered(old)
         for body in ("x", "[]", '{"pod": 5}', '{"pod": "a/b/c"}', '{"pod": ""}', '{"pod": "a\\u0000b/c"}', '{"pods": "a/b"}', '{"pod": "' + "a" * 9000 + '"}'):
@@ -503,7 +503,7 @@ def bad_orders_change_nothing():
             connection.request("POST", "/api/v1/hand-over", body)
             answer = connection.getresponse()
             assert (answer.status, "error" in json.loads(answer.read())) == (400, True), body
-        assert kubelet.watch().is_alive() and not said(old, "requests this node")
+        assert kubelet.watch().is_alive() and not logged(old, "requests this node")
         kubelet.stop()
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Judges docs/start/migration.md: what stands there as before and after gives the same resources with the same devices, and the queries find their series.
+"""Judges docs/start/migration.md: its examples "before" and "after" give the same resources with the same devices, and the queries find their series.
 
   migration_python.py DAEMON ROCECTL MK_SYSFS [CHECK...]
 
@@ -51,7 +51,7 @@ class Node:
         return [programs["daemon"], "--config", self.dir + "/c.json", *[f"--{name}-root={self.dir}/{place}" for name, place in
                                                                        (("sysfs", "sys"), ("dev", "dev"), ("proc", "proc"))], *flags]
 
-    def said(self, text):
+    def check_config(self, text):
         done = subprocess.run(self.command(text, "--check-config"), capture_output=True, timeout=SOON, check=False)
         equal((done.returncode, done.stderr), (0, b""))
         return done.stdout.decode()
@@ -66,9 +66,9 @@ def same_devices(title, resource, count):
     before, after = re.findall(r"^```json\n(.*?)^```", section(title), re.M | re.S)
     assert "pools" in json.loads(after) and "pools" not in json.loads(before)
     node = Node()
-    said = node.said(before)
-    equal(node.said(after), said)
-    assert f"\n{resource}: {count}" in said, said
+    output = node.check_config(before)
+    equal(node.check_config(after), output)
+    assert f"\n{resource}: {count}" in output, output
     return node, before, after
 
 
@@ -79,7 +79,7 @@ def sriov_network_device_plugin():
 
 @check
 def k8s_rdma_shared_dev_plugin():
-    """Not only the devices: --print-config shows the same pool."""
+    """The same devices, and --print-config shows the same pool."""
     node, *texts = same_devices("k8s-rdma-shared-dev-plugin", "rdma/hca_shared_devices_a", "63 slots, each on all of 2 HCAs")
     printed = []
     for text in texts:
@@ -89,7 +89,7 @@ def k8s_rdma_shared_dev_plugin():
 
 
 def page_of(node, wanted, *flags):
-    """The names on the page, once all that is wanted is there; what is not after a while is missing."""
+    """Returns the names of /metrics once it has all that are wanted; raises after a minute."""
     daemon = subprocess.Popen(node.command("{}", "--listen", "", "--run-dir", node.dir + "/run", "--state-dir", node.dir + "/state", "--kubelet-dir", node.dir + "/kubelet",
                                            "--sample-interval", "0.1", *flags), stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 

@@ -5,7 +5,7 @@ the same labels and value.
 
   node_exporter_python.py DAEMON NODE_EXPORTER [CHECK...]
 
-NODE_EXPORTER is prometheus-node-exporter, as tests/lib/debtool.sh unpacks it. Debian's has no series of hw_counters/; for those the names of the newest collector stand below. One
+NODE_EXPORTER is prometheus-node-exporter, as tests/lib/debtool.sh unpacks it. Debian's has no series of hw_counters/; for those, the names of the newest collector are listed below. One
 line per check, "N passed, N failed" last.
 
 run: {san}/rocelet {exporter}/usr/bin/prometheus-node-exporter
@@ -28,13 +28,13 @@ from suggest_python import SOON, equal, until  # noqa: E402
 programs = {}
 checks = []
 
-# Files of counters/ and counters_ext/ as linux/drivers/infiniband/core/sysfs.c has and had them.
+# Files of counters/ and counters_ext/ in current and former versions of linux/drivers/infiniband/core/sysfs.c.
 COUNTERS = """excessive_buffer_overrun_errors link_downed link_error_recovery local_link_integrity_errors multicast_rcv_packets multicast_xmit_packets
 port_rcv_constraint_errors port_rcv_data port_rcv_errors port_rcv_packets port_rcv_remote_physical_errors port_rcv_switch_relay_errors port_xmit_constraint_errors port_xmit_data
 port_xmit_discards port_xmit_packets port_xmit_wait symbol_error unicast_rcv_packets unicast_xmit_packets VL15_dropped port_rcv_discards""".split()
 COUNTERS_EXT = """port_multicast_rcv_packets port_multicast_xmit_packets port_rcv_data_64 port_rcv_packets_64 port_unicast_rcv_packets port_unicast_xmit_packets port_xmit_data_64
 port_xmit_packets_64""".split()
-# hw_counters/ of mlx5, and what the newest collector calls them after node_infiniband_.
+# hw_counters/ of mlx5, and their names in the newest collector, without node_infiniband_.
 HW_COUNTERS = {
     "duplicate_request": "duplicate_requests_packets_total",
     "implied_nak_seq_err": "implied_nak_seq_errors_total",
@@ -100,7 +100,7 @@ class Node:
         return where
 
     def counters(self, where, names, first, folder="counters"):
-        """A value of its own for each."""
+        """Each counter gets a distinct value."""
         for i, name in enumerate(names):
             self.put(f"{where}/{folder}/{name}", first + 7 * i)
 
@@ -122,8 +122,9 @@ class Node:
         return process, [f"http://{address}/metrics"]
 
 
-def scrape(started):
-    """The node_exporter series of a program, as {(name, labels): value}, once its collector has said how it went."""
+def scrape(started, wanted=()):
+    """The node_exporter series of a program, as {(name, labels): value}, once its collector reports success and the wanted series exist: rocelet publishes a 0 that
+    it has read twice."""
     process, where = started
     found = {}
 
@@ -132,7 +133,7 @@ def scrape(started):
         found.clear()
         for name, labels, value in re.findall(r"^(node_infiniband_\w+|node_scrape_collector_success)\{(.*)\} (\S+)$", done.stdout.decode(), re.M):
             found[name, tuple(sorted(re.findall(r'(\w+)="((?:[^"\\]|\\.)*)"', labels)))] = float(value)
-        return any(name == "node_scrape_collector_success" for name, _ in found)
+        return any(name == "node_scrape_collector_success" for name, _ in found) and all(key in found for key in wanted)
     try:
         until("the collector's result on the page", ready)
         return found
@@ -146,9 +147,10 @@ def value(found, name, device, port="1"):
 
 
 def same(node):
-    """Returns ours."""
-    theirs, ours = scrape(node.exporter()), scrape(node.daemon())
+    """Compares the two programs' series; returns those of rocelet."""
+    theirs = scrape(node.exporter())
     assert len(theirs) > 3, theirs
+    ours = scrape(node.daemon(), theirs)
     equal({key: ours.get(key) for key in theirs}, theirs)
     return ours
 
@@ -168,7 +170,7 @@ def every_counter_of_two_generations():
 
 @check
 def states_and_rates():
-    """0 is what NOP is, and no state is left out."""
+    """NOP is 0, and every state has a series."""
     node = Node()
     states = (("0: NOP", "0: <unknown>"), ("1: DOWN", "3: Disabled"), ("2: INIT", "4: PortConfigurationTraining"), ("3: ARMED", "5: LinkUp"), ("5: ACTIVE_DEFER", "6: LinkErrorRecovery"))
     for i, (state, phys) in enumerate(states):
@@ -181,7 +183,7 @@ def states_and_rates():
 
 @check
 def long_texts():
-    """Broadcom's has 38 characters."""
+    """Broadcom's hca_type has 38 characters."""
     node = Node()
     node.device("bnxt_re0", fw="231.2.64.0", board_id="P2100G", hca_type="Broadcom NetXtreme-C/E RoCE Driver HCA")
     node.port("bnxt_re0")
@@ -193,7 +195,7 @@ def long_texts():
 
 
 @check
-def what_is_not_a_number_has_no_series():
+def values_that_are_no_numbers_have_no_series():
     node = Node()
     node.device("i40iw0", board_id="I40IW Board ID", hca_type="I40IW")
     where = node.port("i40iw0", rate="10 Gb/sec (4X SDR)")
@@ -205,7 +207,7 @@ def what_is_not_a_number_has_no_series():
 
 @check
 def a_node_without_rdma():
-    """Its collector has nothing to report."""
+    """The collector has no series."""
     node = Node()
     theirs, ours = scrape(node.exporter()), scrape(node.daemon())
     equal(ours, theirs)
@@ -227,8 +229,8 @@ def hw_counters_under_the_names_of_the_newest_collector():
     equal(len([name for name, _ in ours if name.startswith("node_infiniband_")]), 5 + len(COUNTERS) + len(HW_COUNTERS))
 
 
-# What node_exporter's own fixture has of counters: two generations of names on three ports, some of which lack counters. File, series, then what the collector reports of
-# mlx4_0/1, mlx4_0/2 and i40iw0/1; None: that port has no such file, or it says "N/A (no PMA)". Files of octets count words.
+# The counters of node_exporter's own fixture: two generations of names on three ports, some of which lack counters. File, series, then what the collector reports of
+# mlx4_0/1, mlx4_0/2 and i40iw0/1; None: that port has no such file, or the file has "N/A (no PMA)". Files of octets count words.
 OWN_FIXTURE = (
     ("counters_ext/port_rcv_data_64", "legacy_data_received_bytes_total", 18527668, 18527668, None),
     ("counters_ext/port_xmit_data_64", "legacy_data_transmitted_bytes_total", 14933760, 14933760, None),
@@ -274,7 +276,7 @@ def the_51_series_of_its_own_fixture():
     ours = same(node)
     equal(len(wanted), 51)
     equal({(name, *at): value(ours, name, *at) for _, name, *_ in OWN_FIXTURE for at in PORTS_OF_FIXTURE if value(ours, name, *at) is not None}, wanted)
-    # And what newer ones have: two of identity, and two states and a rate of each port.
+    # And those of newer collectors: two of identity, and two states and a rate of each port.
     equal(len([name for name, _ in ours if name.startswith("node_infiniband_")]), 51 + 2 + 3 * 3)
     equal({v for (name, _), v in ours.items() if name == "node_scrape_collector_success"}, {1})
 

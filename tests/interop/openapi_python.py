@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Judges the API by its own description: every document that a unit test renders, and every route of a running daemon.
+"""Validates against the API's own description every document that a unit test renders, and every route of a running daemon.
 
   openapi_python.py DAEMON MK_SYSFS
 
@@ -37,6 +37,13 @@ def describes_what_unit_tests_render(api):
     for name, path in RENDERED.items():
         with open(f"{GOLDEN}/api_{name}.json", encoding="utf-8") as f:
             api.check("/api/v1/" + path, 200, f.read())
+    with open(f"{GOLDEN}/api_devices.json", encoding="utf-8") as f, open(f"{GOLDEN}/api_settings.json", encoding="utf-8") as settings:
+        document, settings = json.load(f), json.load(settings)["settings"]
+    ports = [port for device in document["devices"] for rdma in device["rdma"] for port in rdma["ports"]]
+    for port in ports:  # with a value for every setting
+        port["settings"] = settings
+    assert ports
+    api.check("/api/v1/devices", 200, json.dumps(document))
 
 
 def members_of(value, at=()):
@@ -48,7 +55,7 @@ def members_of(value, at=()):
 
 
 def is_strict(api):
-    """A document that lacks a member, or has another one, is refused: a renderer cannot change without the description."""
+    """A document with a missing or an unknown member is invalid: a renderer cannot change without the description."""
     with open(f"{GOLDEN}/api_devices_attached.json", encoding="utf-8") as f:
         document = json.load(f)
     refused = 0
@@ -69,7 +76,7 @@ def is_strict(api):
 
 
 def answer_of(daemon, url):
-    daemon.get("/api/v1")  # it is connected
+    daemon.get("/api/v1")  # connects
     daemon.connection.request("GET", url)
     answer = daemon.connection.getresponse()
     return answer.status, answer.getheader("Content-Type"), answer.read().decode()
@@ -92,7 +99,7 @@ def describes_every_route(api, daemon):
 
 
 def filters_every_list(api, daemon):
-    """What is selected is what a reader would select from the whole list; nothing else is."""
+    """A filter returns exactly the matching items of the whole list."""
     vf = daemon_judge.VFS[0]
     for url, name, chosen in (("devices?device=" + vf, "devices", lambda d: d["id"] == vf), ("devices?kind=vf", "devices", lambda d: d["kind"] == "vf"),
                               ("devices?pod=a/b", "devices", lambda d: False), ("devices?namespace=a", "devices", lambda d: False),
@@ -115,7 +122,7 @@ def filters_every_list(api, daemon):
 
 
 def sends_nothing_twice(daemon):
-    """A client that has the document is told so; it gets another one when that has changed."""
+    """A client that has the document gets 304; it gets a new one when that has changed."""
     daemon.get("/api/v1")
     for path in ("/api/v1/openapi.json", "/api/v1/devices", "/api/v1/config"):
         for tag, want in (("", 200), ('"x"', 200), (None, 304), ("*", 304)):

@@ -3,7 +3,7 @@
  *
  *   packet_watch NETDEV tc|clsact|xdp
  *
- * Says "watching HOOK"; then for each line of stdin what was counted so far, as one line of JSON.
+ * Prints "watching HOOK"; then for each line of stdin the counts so far, as one line of JSON.
  */
 #include <bpf/libbpf.h>
 #include <net/if.h>

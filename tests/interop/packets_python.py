@@ -36,9 +36,9 @@ from scapy.utils import wrpcap  # noqa: E402
 
 PROGRAM = sys.argv[1]
 NEAR, FAR = "near0", "far0"
-SOON = 120  # when to give up: well above what anything takes on a busy machine
+SOON = 120  # timeout in seconds, far above what any step needs on a busy machine
 CNP = 0x81
-# Opcodes of a transport (IBTA volume 1, table 38), what they are for us, and who has an AETH or a RETH.
+# Opcodes of a transport (IBTA volume 1, table 38), their operation in our counts, and whether they have an AETH or a RETH.
 TRANSPORTS = {0: set(range(0x15)) | {0x16, 0x17}, 1: set(range(0x0c)), 2: set(range(0x15)), 3: {4, 5}, 5: set(range(0x15)) | {0x16, 0x17}}
 OTHER, SEND, WRITE, READ, RESPONSE, ACK, ATOMIC, ATOMIC_ACK = range(8)
 OPS = {**dict.fromkeys(range(0x06), SEND), **dict.fromkeys(range(0x06, 0x0c), WRITE), 0x0c: READ, **dict.fromkeys(range(0x0d, 0x11), RESPONSE),
@@ -55,11 +55,11 @@ def check(what, good, detail=""):
 
 
 class Watch:
-    """One end, watched."""
+    """packet_watch on one end."""
 
     def __init__(self, netdev, how):
         self.process = subprocess.Popen([PROGRAM, netdev, how], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.said = self.process.stdout.readline().strip()
+        self.first_line = self.process.stdout.readline().strip()
 
     def counts(self):
         self.process.stdin.write("\n")
@@ -90,7 +90,7 @@ def network(kind, traffic_class):
 
 
 def transport_headers(opcode, syndrome, length):
-    """What follows the BTH, up to the ICRC."""
+    """The headers behind the BTH, up to the ICRC."""
     transport, low = opcode >> 5, opcode & 0x1f
     aeth, reth = low in WITH_AETH and transport != 3, low in WITH_RETH and transport != 3
     before = {2: 12 if reth else 4, 5: 4 if reth else 0}.get(transport, 0) if aeth or reth else 8 if transport == 3 else 0
@@ -103,7 +103,7 @@ def transport_headers(opcode, syndrome, length):
 
 
 def packet(kind, traffic_class, opcode, n, syndrome=0):
-    """n varies what varies."""
+    """n varies the fields that differ between packets."""
     bth = BTH(opcode=opcode, solicited=n & 1, fecn=n >> 1 & 1, becn=n >> 2 & 1, ackreq=n >> 3 & 1, dqpn=n, psn=n * 7 % 2**24, icrc=0)
     if opcode == CNP:
         bth, payload = cnp(n)[BTH], b""
@@ -135,7 +135,7 @@ def all_packets():
 
 
 def fragments():
-    """Of packets to RoCE's port, and the number of packets; each is one fragment for us, the first."""
+    """Fragments of packets to RoCE's port, and the number of packets; of each, our counters count one fragment, the first."""
     whole = [Ether() / IP(id=i) / UDP(sport=i, dport=4791, chksum=0) / Raw(bytes(2000 + 8 * i)) for i in range(1, 30)]
     frames = [f for packet in whole for f in fragment(packet, fragsize=600)]
     whole6 = [Ether() / IPv6() / IPv6ExtHdrFragment(id=i) / UDP(sport=i, dport=4791) / Raw(bytes(2000 + 8 * i)) for i in range(1, 20)]
@@ -143,7 +143,7 @@ def fragments():
 
 
 def malformed():
-    """To RoCE's port, and no packet of RoCE: cut in each header, or longer than what carries them."""
+    """Packets to RoCE's port that are not RoCE: truncated in each header, or longer than their frame."""
     rc = {"BTH": (0x04, 12 + 4), "AETH": (0x11, 12 + 4 + 4), "RETH": (0x06, 12 + 16 + 4)}
     bodies = [bytes([opcode]) + bytes(n - 1) for opcode, size in rc.values() for n in range(1, size)]
     frames = [Ether() / IP() / UDP(dport=4791, chksum=0) / Raw(b) for b in bodies]
@@ -159,7 +159,7 @@ def empty():
 
 
 def account(sum_, traffic_class, opcode, syndrome, length):
-    """What one packet is for us; `length` of its RETH or None."""
+    """Adds one packet to the counts; `length`: that of its RETH, or None."""
     sum_["packets"] += 1
     sum_["traffic_class"][str(traffic_class)] += 1
     if opcode == CNP:
@@ -174,7 +174,7 @@ def account(sum_, traffic_class, opcode, syndrome, length):
 
 
 def by_scapy(packets):
-    """From what was asked of scapy."""
+    """The expected counts, from the fields given to scapy."""
     sum_ = empty()
     for i, (kind, traffic_class, opcode, syndrome), frame in packets:
         low, transport = opcode & 0x1f, opcode >> 5
@@ -199,7 +199,7 @@ def number(text):
 
 
 def by_tshark(pcap):
-    """tshark has no names for FECN and BECN."""
+    """FECN and BECN by bit: tshark has no names for them."""
     command = ["tshark", "-r", pcap, "-Y", "infiniband.bth", "-T", "fields", "-E", "separator=;"]
     for field in FIELDS:
         command += ["-e", field]
@@ -252,22 +252,22 @@ def run():
     subprocess.run(f"ip link add {NEAR} type veth peer name {FAR} && sysctl -qw net.ipv6.conf.all.disable_ipv6=1; "
                    f"ip link set {NEAR} up && ip link set {FAR} up", shell=True, check=True, stderr=subprocess.DEVNULL)
     watches = [(Watch(NEAR, "tc"), "sent"), (Watch(NEAR, "clsact"), "sent"), (Watch(FAR, "tc"), "received"), (Watch(FAR, "xdp"), "received")]
-    if not all(w.said.startswith("watching") for w, _ in watches):
-        print("skipped:", [w.said for w, _ in watches])
+    if not all(w.first_line.startswith("watching") for w, _ in watches):
+        print("skipped:", [w.first_line for w, _ in watches])
         return
     send(parts + broken)
     send(frame for _, _, frame in packets)
-    # Others' packets, which are none of RoCE.
+    # Packets that are not RoCE.
     send([Ether() / IP() / UDP(sport=4791, dport=53) / Raw(bytes(40)), Ether() / IP(frag=5) / UDP(dport=4791) / Raw(bytes(40)),
           Ether() / IP(proto=6) / Raw(bytes(40))])
     got = {}
     for watch, direction in watches:
-        what = f"{watch.said[9:]}, {direction}"
+        what = f"{watch.first_line[9:]}, {direction}"
         got[what] = wait_for(watch, direction, scapy["packets"])
         for name in scapy:
             wrong = differences(got[what], scapy, [name])
             check(f"{what}: {name} as scapy made them", not wrong, str(wrong)[:400])
-    # tshark knows the headers of these: RC, UC, UD and notifications.
+    # tshark decodes the headers of these: RC, UC, UD and notifications.
     known = [p for p in packets if p[1][2] >> 5 in (0, 1, 3, 4)]
     with tempfile.TemporaryDirectory() as folder:
         pcap = os.path.join(folder, "packets.pcap")

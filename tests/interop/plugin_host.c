@@ -4,9 +4,9 @@
  *   plugin_host DIR auto|registry|legacy [zero]
  *
  * Serves example.com/dev. Commands, one a line: `devices N` (healthy, dev0 on NUMA node 0, dev1 on
- * 1, ...), `ill I`, `big N` (N devices with IDs of 63 bytes), `flap N` (N changes of the big list,
- * one per turn of the loop), `later` (answers wait for `answer`), `status`, `quit`. Prints what
- * happens, one line each. */
+ * 1, ...), `unhealthy I`, `big N` (N devices with IDs of 63 bytes), `flap N` (N changes of the big
+ * list, one per turn of the loop), `later` (answers wait for `answer`), `status`, `quit`. Prints
+ * what happens, one line each. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ struct host {
 	char line[65536];
 };
 
-__attribute__((format(printf, 1, 2))) static void say(const char *fmt, ...)
+__attribute__((format(printf, 1, 2))) static void print_line(const char *fmt, ...)
 {
 	va_list ap;
 
@@ -85,7 +85,7 @@ static bool is_known(const struct host *h, const char *id)
 	return false;
 }
 
-/* NULL: all are. */
+/* NULL: all are known. */
 static const char *unknown_of(const struct host *h, const struct id_list *l)
 {
 	for (size_t i = 0; i < l->n; i++)
@@ -120,7 +120,7 @@ static void on_allocate(struct plugin_answer *a, const struct id_list *container
 	}
 	h->waiting = a;
 	h->waiting_n = n;
-	say("waiting");
+	print_line("waiting");
 }
 
 static void on_preferred(struct plugin_answer *a, const struct preference_request *containers,
@@ -153,27 +153,27 @@ static void on_gone(struct plugin_answer *a, void *arg)
 
 	if (h->waiting == a)
 		h->waiting = NULL;
-	say("gone");
+	print_line("gone");
 }
 
 static void on_swept(void *arg)
 {
 	(void)arg;
-	say("swept");
+	print_line("swept");
 }
 
 static void on_allocations(void *arg)
 {
 	(void)arg;
-	say("allocations");
+	print_line("allocations");
 }
 
 /* --- commands -------------------------------------------------------------------------------- */
 
-static void tell(struct host *h)
+static void set_devices(struct host *h)
 {
 	if (plugin_set_devices(h->plugin, h->devices, h->n_devices) < 0)
-		say("out of memory");
+		print_line("out of memory");
 }
 
 static void make_devices(struct host *h, size_t n, const char *fmt)
@@ -186,7 +186,7 @@ static void make_devices(struct host *h, size_t n, const char *fmt)
 		h->devices[i].healthy = true;
 		h->devices[i].numa = n < 100 ? (int)i % 2 : -1;
 	}
-	tell(h);
+	set_devices(h);
 }
 
 static void on_flap(uv_idle_t *idle)
@@ -195,21 +195,22 @@ static void on_flap(uv_idle_t *idle)
 
 	if (h->flaps == 0 || h->n_devices == 0) {
 		uv_idle_stop(idle);
-		say("flapped");
+		print_line("flapped");
 		return;
 	}
 	h->flaps--;
 	h->devices[h->flaps % h->n_devices].healthy ^= true;
-	tell(h);
+	set_devices(h);
 }
 
-static void say_status(const struct host *h)
+static void print_status(const struct host *h)
 {
 	struct plugin_status s;
 
 	plugin_status(h->plugin, &s);
-	say("status %d registrations %d failures %d lists %d watchers %u error %s", (int)s.state,
-	    (int)s.registrations, (int)s.failures, (int)s.lists, s.watchers, s.error);
+	print_line("status %d registrations %d failures %d lists %d watchers %u error %s",
+		   (int)s.state, (int)s.registrations, (int)s.failures, (int)s.lists, s.watchers,
+		   s.error);
 }
 
 static void quit(struct host *h)
@@ -241,9 +242,9 @@ static void obey(struct host *h, const char *line)
 		make_devices(h, n, "dev%d");
 	} else if (strncmp(line, "big ", 4) == 0) {
 		make_devices(h, n, "%063d");
-	} else if (strncmp(line, "ill ", 4) == 0 && n < h->n_devices) {
+	} else if (strncmp(line, "unhealthy ", 10) == 0 && n < h->n_devices) {
 		h->devices[n].healthy = false;
-		tell(h);
+		set_devices(h);
 	} else if (strncmp(line, "flap ", 5) == 0) {
 		h->flaps = n;
 		uv_idle_start(&h->flapping, on_flap);
@@ -252,11 +253,11 @@ static void obey(struct host *h, const char *line)
 	} else if (strcmp(line, "answer") == 0) {
 		answer(h);
 	} else if (strcmp(line, "status") == 0) {
-		say_status(h);
+		print_status(h);
 	} else if (strcmp(line, "quit") == 0) {
 		quit(h);
 	} else {
-		say("what is \"%s\"?", line);
+		print_line("what is \"%s\"?", line);
 	}
 }
 
@@ -331,7 +332,7 @@ int main(int argc, char **argv)
 	}
 	uv_pipe_open(&h.input, 0);
 	uv_read_start((uv_stream_t *)&h.input, on_alloc, on_read);
-	say("ready");
+	print_line("ready");
 	uv_run(&h.loop, UV_RUN_DEFAULT);
 	free(h.devices);
 	return uv_loop_close(&h.loop) == 0 ? 0 : 3;

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Judges the whole daemon while the kubelet's PodResources fails, hangs or has much to say.
+"""Judges the whole daemon while the kubelet's PodResources fails, hangs or returns large lists.
 
   pod_lists_python.py DAEMON MK_SYSFS [CHECK...]
 
-The kubelet is made of grpc-python, the lists of this program's own encoder. One line per check, "N passed, N failed" last.
+The kubelet is made of grpc-python, the lists are encoded by this program. One line per check, "N passed, N failed" last.
 
 run: {san}/rocelet {san}/bench/mk_sysfs
 proves: daemon/plugin daemon/pods k8s/kubelet k8s/rpc
@@ -66,10 +66,10 @@ def pod(name, *parts, namespace="train"):
 
 
 class Lists:
-    """The PodResources socket; every answer is made by `answer`: bytes, a status, or None = none at all until it changes."""
+    """The PodResources socket; `answer` decides every answer: bytes, a status, or None: none until it changes."""
 
     def __init__(self, dir, answer=b""):
-        self.answer, self.asked, self.open, self.changed = answer, 0, 0, threading.Condition()
+        self.answer, self.calls, self.open, self.changed = answer, 0, 0, threading.Condition()
         self.folder = dir + "/pod-resources"
         os.makedirs(self.folder, exist_ok=True)
         handler = grpc.unary_unary_rpc_method_handler(self.list, request_deserializer=lambda b: b, response_serializer=lambda b: b)
@@ -80,40 +80,40 @@ class Lists:
 
     def list(self, _request, context):
         with self.changed:
-            self.asked += 1
+            self.calls += 1
             self.open += 1
             context.add_callback(self.ended)
             self.changed.wait_for(lambda: self.answer is not None)
         if isinstance(self.answer, grpc.StatusCode):
-            context.abort(self.answer, "as it was told")
+            context.abort(self.answer, "the status of this check")
         return self.answer
 
     def ended(self):
         self.open -= 1
 
-    def say(self, answer):
+    def set_answer(self, answer):
         with self.changed:
             self.answer = answer
             self.changed.notify_all()
 
     def stop(self):
-        self.say(b"")
+        self.set_answer(b"")
         self.server.stop(None).wait()
 
 
 def pods_of(daemon):
-    """Of each device that a pod is known to hold: whose series it labels."""
+    """{device: pod} of the allocation series."""
     found = re.findall(r'rocelet_device_allocated_info\{resource="[^"]*",id="([^"]*)",namespace="[^"]*",pod="([^"]+)"', daemon.get("/metrics"))
     return dict(found)
 
 
 def labelled(daemon, name):
-    """That device series, not only those of allocations, bear the pod's name."""
+    """True if the device's own series, too, bear the pod's name."""
     return sum(1 for line in daemon.get("/metrics").splitlines() if line.startswith("roce_") and f'pod="{name}"' in line)
 
 
 def trouble(daemon):
-    return " ".join(f["what"] for f in json.loads(daemon.get("/api/v1/doctor"))["findings"] if "holds which device" in f["what"])
+    return " ".join(f["what"] for f in json.loads(daemon.get("/api/v1/doctor"))["findings"] if "the allocations of pods" in f["what"])
 
 
 # --- a device changes hands -------------------------------------------------------------------
@@ -128,10 +128,10 @@ def changes_hands(fail, waits_for_none=False):
         fail(lists)
         kubelet.client().allocate([VFS[0]])
         if waits_for_none:
-            equal(lists.open, 1)  # the question, which was not waited for
+            equal(lists.open, 1)  # List is still running, and Allocate did not wait for it
         eventually("no label", lambda: pods_of(daemon) == {} and not labelled(daemon, "job-1"))
         eventually("reserved", lambda: daemon.offer(VFS[0])["state"] == "reserved")
-        lists.say(pod("job-2", devices(ROCE, VFS[0])))
+        lists.set_answer(pod("job-2", devices(ROCE, VFS[0])))
         eventually("job-2", lambda: pods_of(daemon) == {VFS[0]: "job-2"} and labelled(daemon, "job-2"), 40)
         assert not labelled(daemon, "job-1")
         kubelet.stop()
@@ -141,23 +141,23 @@ def changes_hands(fail, waits_for_none=False):
 @check
 def a_list_that_is_refused():
     for status in (grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.UNIMPLEMENTED):
-        changes_hands(lambda lists, status=status: lists.say(status))
+        changes_hands(lambda lists, status=status: lists.set_answer(status))
 
 
 @check
 def a_list_that_hangs():
-    changes_hands(lambda lists: lists.say(None), True)
+    changes_hands(lambda lists: lists.set_answer(None), True)
 
 
 @check
-def a_list_that_is_none():
-    changes_hands(lambda lists: lists.say(b"\xff\xff"))
+def a_list_that_is_malformed():
+    changes_hands(lambda lists: lists.set_answer(b"\xff\xff"))
 
 
 @check
 def a_socket_that_is_gone():
     changes_hands(lambda lists: os.rename(lists.folder + "/kubelet.sock", lists.folder + "/away") or
-                  setattr(lists, "say", lambda answer, say=lists.say: (say(answer), os.path.exists(lists.folder + "/away") and os.rename(
+                  setattr(lists, "set_answer", lambda answer, set_answer=lists.set_answer: (set_answer(answer), os.path.exists(lists.folder + "/away") and os.rename(
                       lists.folder + "/away", lists.folder + "/kubelet.sock"))))
 
 
@@ -179,9 +179,9 @@ def devices_of_another_driver():
         eventually("job-3's", lambda: labelled(daemon, "job-3"))
         eventually("job-4's", lambda: labelled(daemon, "job-4"))
         equal({id: name for id, name in pods_of(daemon).items() if ":" in id}, {VFS[0]: "job-3", VFS[1]: "job-4"})
-        # What another driver has given away is not offered.
+        # A device that another driver has allocated is not offered.
         eventually("not offered", lambda: daemon.device(VFS[0])["resources"] == [])
-        lists.say(b"")
+        lists.set_answer(b"")
         daemons.checkpoint(daemon)
         eventually("no label", lambda: not labelled(daemon, "job-3") and not labelled(daemon, "job-4"))
         eventually("offered again", lambda: daemon.offer(VFS[0])["state"] == "free")
@@ -205,7 +205,7 @@ def large(mib):
 
 @check
 def lists_of_many_megabytes():
-    """What they cost follows the devices, not the bytes."""
+    """Their memory depends on the number of devices, not of bytes."""
     peaks = []
     for mib in (0, 20, 64, 200):
         with Daemon() as daemon:
@@ -219,7 +219,7 @@ def lists_of_many_megabytes():
             print(f"       a list of {len(answer)} bytes: peak {peaks[-1]} KiB resident", flush=True)
             kubelet.stop()
             lists.stop()
-    if "/san/" not in daemons.programs["daemon"]:  # sanitizers keep what was freed
+    if "/san/" not in daemons.programs["daemon"]:  # sanitizers keep freed memory
         assert max(peaks) - peaks[0] < 4096, peaks
 
 

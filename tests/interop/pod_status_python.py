@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Judges what a container reads of its own devices (podStatus): the running daemon over a synthetic sysfs tree, a kubelet made of grpc-python, and an open
+"""Judges the status file that a container reads about its own devices (podStatus): the running daemon over a synthetic sysfs tree, a kubelet made of grpc-python, and an open
 descriptor of the folder in place of the container's mount.
 
   pod_status_python.py DAEMON MK_SYSFS ROCECTL [CHECK...]
@@ -47,14 +47,14 @@ def check(function):
 
 
 class Node(diagnosis.Node):
-    """Its pool tells pods, unless a test says otherwise."""
+    """A node whose pool has podStatus, unless a test turns it off."""
 
     pool = {"resourceName": "roce", "selectors": {"isRdma": True, "pfNames": ["ens1np0"]}, "hold": HOLD, "podStatus": True}
 
     def text(self):
         return json.dumps({"pools": [self.pool], **self.keys}, indent=1)
 
-    def told(self, on):
+    def set_pod_status(self, on):
         self.pool = dict(self.pool, podStatus=on)
         self.configure_keys(**self.keys)
         eventually("reloaded", lambda: f'"podStatus": {str(on).lower()}' in self.get("/api/v1/config").replace('":', '": ').replace("  ", " "))
@@ -63,7 +63,7 @@ class Node(diagnosis.Node):
         return f"{self.dir}/run/pod-status/{NAMES[i]}"
 
     def folders(self):
-        """Hidden ones are being removed."""
+        """Without hidden ones, which are being removed."""
         return sorted(name for name in os.listdir(self.dir + "/run/pod-status") if not name.startswith("."))
 
     def hold(self, *pods):
@@ -76,7 +76,7 @@ class Node(diagnosis.Node):
 
 
 class Mount:
-    """What a container has: the folder, whatever its name is later."""
+    """A container's mount: the folder, even if it is renamed later."""
 
     def __init__(self, answer, id):
         name = id.replace(":", "-")
@@ -106,7 +106,7 @@ class Mount:
 
 
 class Scene:
-    """A daemon, its kubelet and who holds what."""
+    """A daemon, its kubelet and the pods with devices."""
 
     def __init__(self, *args, **more):
         self.node = Node(*args, **more)
@@ -127,7 +127,7 @@ def labels_of(text):
 
 
 def scraped_of(node, device, name):
-    """The value of a device's series that has these labels beside those that say whose it is."""
+    """The value of a device's series that has these labels besides those of its owner."""
     family, labels = re.fullmatch(r"(\w+)(\{.*\})?", name).groups()
     found = [float(value) for mine, value in re.findall(r"^%s(\{.*\}) (\S+)$" % family, node.get("/metrics"), re.M)
              if labels_of(mine) >= labels_of(labels or "") | {("device", device)}]
@@ -136,7 +136,7 @@ def scraped_of(node, device, name):
 
 
 @check
-def a_pod_reads_its_own_ports_and_nobody_elses():
+def a_pod_reads_its_own_ports_only():
     with Scene(flags=["--all-series"]) as (node, kubelet):
         story = node.story(RDMA[0])
         story.play(TRAFFIC)
@@ -144,7 +144,7 @@ def a_pod_reads_its_own_ports_and_nobody_elses():
         node.hold(("other", 1))
         eventually("the other's", lambda: node.state(1) == "held")
         answer, = kubelet.client().allocate([VFS[0]])
-        # The file is named, the folder there, empty and root's, before the answer is.
+        # Before Allocate is answered, the folder exists, empty and owned by root.
         equal(answer.envs[VARIABLE], f"/run/rocelet/{NAMES[0]}/status.json")
         equal([(m.host_path, m.container_path, m.read_only) for m in answer.mounts], [(node.folder(), f"/run/rocelet/{NAMES[0]}", True)])
         mount = Mount(answer, VFS[0])
@@ -155,15 +155,15 @@ def a_pod_reads_its_own_ports_and_nobody_elses():
         document = mount.read()
         equal(list(document), ["time", "timeMs", "everyMs", "function", "ports", "verdicts"])
         equal((document["function"], document["everyMs"], document["verdicts"]), (VFS[0], 1000, []))
-        # The same object as in the API, but for what is not the pod's.
+        # The same object as in the API, without members that are not the pod's.
         port, = document["ports"]
         theirs = next(p for p in json.loads(node.get("/api/v1/ports"))["ports"] if p["device"] == RDMA[0])
-        equal(list(port), [*theirs, "counters"])
+        equal(list(port), [*(key for key in theirs if key not in ("health", "troubles")), "counters"])
         equal({k: v for k, v in port.items() if k not in ("now", "counters") and v != theirs[k]}, dict.fromkeys(["parent", "namespace", "pod", "container"]))
         equal(list(port["now"]), list(theirs["now"]))
-        # What is not seen is null and not 0.
+        # Values that cannot be read are null, not 0.
         equal({k for k, v in port["now"].items() if v is None}, {k for k, v in theirs["now"].items() if v is None})
-        # It moves, by a clock that only counts on.
+        # The file is updated, and its clock is monotonic.
         eventually("figures", lambda: (mount.now("bytes_received") or 0) > 1e9)
         age = time.clock_gettime(time.CLOCK_MONOTONIC) * 1000 - mount.read()["timeMs"]
         assert 0 <= age < 5000, age
@@ -171,11 +171,11 @@ def a_pod_reads_its_own_ports_and_nobody_elses():
         eventually("a newer one", lambda: mount.read()["timeMs"] > before)
         story.play()
         eventually("silence", lambda: mount.now("bytes_received") == 0)
-        # What was counted is what Prometheus is told.
+        # The counters equal those of /metrics.
         counters = mount.read()["ports"][0]["counters"]
         assert counters['roce_bytes_total{direction="received"}'] > 1e9, counters
         equal({name: scraped_of(node, RDMA[0], name) for name in counters}, counters)
-        # A fault of this port is told with what to do; one of the other VF is not.
+        # A verdict on this port has its advice; one on the other VF is not in the file.
         other = node.story(RDMA[1])
         other.play(TRAFFIC, {NAK: 500})
         eventually("the other's verdict", lambda: node.verdict(RDMA[1], "packet_loss"))
@@ -193,7 +193,7 @@ def a_pod_reads_its_own_ports_and_nobody_elses():
             assert secret not in mount.text(), (secret, mount.text())
         story.play(TRAFFIC)
         eventually("it is over", lambda: mount.verdicts() == {})
-        # It was given away before the daemon knew: nobody asked for this one's folder, and its pod has what it is to have.
+        # The other VF was allocated without an Allocate call to this daemon: its folder exists all the same.
         equal(node.folders(), NAMES)
 
 
@@ -205,12 +205,12 @@ def the_next_pod_has_another_folder():
         first = Mount(kubelet.client().allocate([VFS[0]])[0], VFS[0])
         node.hold(("first", 0))
         eventually("a file", first.read)
-        # Its end: the files go, also for who has them still.
+        # When the pod ends, its files are removed, also from the open mount.
         node.hold()
         eventually("no folder", lambda: not os.path.exists(node.folder()))
-        eventually("nothing in it", lambda: os.listdir(first.fd) == [])
-        eventually("nothing aside", lambda: os.listdir(node.dir + "/run/pod-status") == [])
-        # Given away again while the kubelet still names the first: neither sees the other's.
+        eventually("the folder is empty", lambda: os.listdir(first.fd) == [])
+        eventually("no folder is left", lambda: os.listdir(node.dir + "/run/pod-status") == [])
+        # Allocated again while the kubelet still lists the first pod: neither reads the other's file.
         second = Mount(kubelet.client().allocate([VFS[0]])[0], VFS[0])
         node.hold(("second", 0))
         eventually("a file", second.read)
@@ -224,17 +224,17 @@ def the_next_pod_has_another_folder():
         equal((os.listdir(first.fd), os.listdir(second.fd)), ([], []))
         node.hold()
         eventually("free", lambda: node.state() == "free")
-        # An init container's, which the kubelet does not name, is given once more to a container of the same pod.
+        # The device of an init container, which the kubelet does not list, is allocated again to a container of the same pod.
         init = Mount(kubelet.client().allocate([VFS[0]])[0], VFS[0])
         again = Mount(kubelet.client().allocate([VFS[0]])[0], VFS[0])
         since = time.clock_gettime(time.CLOCK_MONOTONIC) * 1000
         eventually("a file", again.read)
         assert again.read()["timeMs"] >= since - 1, "of a sample before the Allocate"
-        eventually("nothing in it", lambda: (os.listdir(third.fd), os.listdir(init.fd)) == ([], []))
+        eventually("the folders are empty", lambda: (os.listdir(third.fd), os.listdir(init.fd)) == ([], []))
 
 
 @check
-def what_moved_before_a_pod_had_it_is_not_in_its_first_file():
+def counts_from_before_the_pod_are_not_in_its_first_file():
     interval = 2
     with Scene({key: 2 * interval for key in diagnosis.QUICK}, flags=["--sample-interval", str(interval)]) as (node, kubelet):
         story = node.story(RDMA[0])
@@ -244,7 +244,7 @@ def what_moved_before_a_pod_had_it_is_not_in_its_first_file():
         eventually("traffic", lambda: first.now("out_of_sequence"))
         node.hold()
         eventually("free", lambda: node.state() == "free")
-        # The last of it moves between the last sample and the next pod's Allocate.
+        # The last counts are added between the last sample and the next pod's Allocate.
         node.judge_more(1)
         story.jump(OUT_OF_SEQUENCE, 5000)
         story.play()
@@ -255,7 +255,7 @@ def what_moved_before_a_pod_had_it_is_not_in_its_first_file():
 
 
 @check
-def a_folder_that_is_removed_is_made_again():
+def a_removed_folder_is_created_again():
     with Scene() as (node, kubelet):
         mount = Mount(kubelet.client().allocate([VFS[0]])[0], VFS[0])
         node.hold(("job", 0))
@@ -263,14 +263,14 @@ def a_folder_that_is_removed_is_made_again():
         for n, path in enumerate((node.folder(), node.dir + "/run/pod-status"), 1):
             shutil.rmtree(path)
             eventually("a file for the next start", lambda: os.path.exists(node.folder() + "/status.json"))
-            eventually("it is told, once", lambda: len([line for line in node.log if "removed or replaced by another process" in line]) == n)
-            # Until it has been there for a round, another removal is the same trouble.
+            eventually("it is logged once", lambda: len([line for line in node.log if "removed or replaced by another process" in line]) == n)
+            # Another removal before the folder has existed for a round is not logged again.
             before = json.loads(open(node.folder() + "/status.json", encoding="utf-8").read())["timeMs"]
             eventually("rounds", lambda: json.loads(open(node.folder() + "/status.json", encoding="utf-8").read())["timeMs"] > before + 1000)
 
 
 @check
-def what_cannot_be_purged_is_told_once():
+def a_folder_that_cannot_be_purged_is_logged_once():
     with Scene() as (node, kubelet):
         for _ in range(3):
             mount = Mount(kubelet.client().allocate([VFS[0]])[0], VFS[0])
@@ -279,19 +279,19 @@ def what_cannot_be_purged_is_told_once():
             eventually("held", lambda: node.state() == "held")
             node.hold()
             eventually("free", lambda: node.state() == "free")
-            eventually("it is told", lambda: [line for line in node.log if "leaving it where it is" in line])
+            eventually("it is logged", lambda: [line for line in node.log if "not removing it" in line])
         node.judge_more(5)
-        equal(len([line for line in node.log if "leaving it where it is" in line]), 1)
+        equal(len([line for line in node.log if "not removing it" in line]), 1)
 
 
 @check
-def a_refused_allocation_changes_nobodys():
+def a_refused_allocation_changes_no_folder():
     with Scene() as (node, kubelet):
         mount = Mount(kubelet.client().allocate([VFS[0]])[0], VFS[0])
         node.hold(("job", 0))
         eventually("a file", mount.read)
         node.link("ens1v1", False)
-        eventually("ill", lambda: kubelet.watch().healthy() == 1)
+        eventually("unhealthy", lambda: kubelet.watch().healthy() == 1)
         daemon_python.raises(daemon_python.grpc.StatusCode.NOT_FOUND, lambda: kubelet.client().allocate([VFS[1], "0000:18:00.9"]))
         daemon_python.raises(daemon_python.grpc.StatusCode.UNAVAILABLE, lambda: kubelet.client().allocate([VFS[0]]))
         before = mount.read()["timeMs"]
@@ -300,45 +300,45 @@ def a_refused_allocation_changes_nobodys():
 
 
 @check
-def a_crash_and_what_is_found_after_it():
+def folders_found_after_a_crash():
     with Scene() as (node, kubelet):
         mount = Mount(kubelet.client().allocate([VFS[0]])[0], VFS[0])
         node.hold(("job", 0))
         eventually("a file", mount.read)
         node.process.send_signal(signal.SIGKILL)
         node.process.wait(SOON)
-        stood = mount.read()["timeMs"]
-        # Somebody has played with what is there: a folder of nobody's, a half-written file, something under a name that is wanted.
+        stopped = mount.read()["timeMs"]
+        # Manipulated meanwhile: a folder without an owner, a half-written file, a file in the place of a folder.
         os.makedirs(node.folder(1))
         daemon_python.write(node.folder(1) + "/status.json", "{}")
         daemon_python.write(node.folder() + "/.status.json", "half")
         os.makedirs(node.dir + "/run/pod-status/.aside-0")
         daemon_python.write(node.dir + "/run/pod-status/.aside-0/status.json", "{}")
         time.sleep(0.3)
-        equal(mount.read()["timeMs"], stood)  # it stands still: that is how a reader knows
+        equal(mount.read()["timeMs"], stopped)  # the time does not advance: that is how a reader notices
         node.restart()
-        eventually("it goes on", lambda: mount.read()["timeMs"] > stood)
-        eventually("nobody's has gone", lambda: sorted(os.listdir(node.dir + "/run/pod-status")) == [NAMES[0]])
+        eventually("it goes on", lambda: mount.read()["timeMs"] > stopped)
+        eventually("the folder without an owner is removed", lambda: sorted(os.listdir(node.dir + "/run/pod-status")) == [NAMES[0]])
         equal(os.listdir(mount.fd), ["status.json"])
-        # After a reboot there is nothing, and the kubelet starts containers with the mounts of before.
+        # After a reboot no folder exists, and the kubelet starts containers with their previous mounts.
         node.process.send_signal(signal.SIGKILL)
         node.process.wait(SOON)
         shutil.rmtree(node.dir + "/run/pod-status")
         node.restart()
         eventually("the folder is made", lambda: os.path.exists(node.folder() + "/status.json"))
         equal(node.folders(), [NAMES[0]])
-        # Ended in an orderly way it leaves pods what they have.
+        # After an orderly end pods keep their files.
         node.quit()
         equal(node.folders(), [NAMES[0]])
 
 
 @check
-def what_is_not_known_changes_nothing():
+def unknown_owners_change_nothing():
     with Scene() as (node, kubelet):
         mount = Mount(kubelet.client().allocate([VFS[0]])[0], VFS[0])
         node.hold(("job", 0))
         eventually("a file", mount.read)
-        # The kubelet does not answer, before and after a start.
+        # The kubelet does not answer, before and after a restart.
         node.pods.stop()
         os.unlink(node.pods.folder + "/kubelet.sock") if os.path.exists(node.pods.folder + "/kubelet.sock") else None
         os.makedirs(node.folder(1))
@@ -354,7 +354,7 @@ def what_is_not_known_changes_nothing():
 
 
 @check
-def strangers_in_the_place_of_a_folder():
+def other_files_in_the_place_of_a_folder():
     with Scene() as (node, kubelet):
         target = node.dir + "/target"
         os.makedirs(target)
@@ -366,7 +366,7 @@ def strangers_in_the_place_of_a_folder():
             assert stat.S_ISDIR(os.lstat(node.folder()).st_mode)
             node.hold(("job", 0))
             eventually("a file", mount.read)
-            # And while the pod has it, in the place of the files.
+            # And while the pod has the device, in the place of its files.
             os.symlink(target + "/status.json", node.folder() + "/.status.json")
             before = mount.read()["timeMs"]
             eventually("a newer one", lambda: mount.read()["timeMs"] > before)
@@ -379,8 +379,8 @@ def strangers_in_the_place_of_a_folder():
 
 
 @check
-def a_lease_of_a_pod_holds_nobody_up():
-    """Root in a container is who owns the file, and may take leases on it: whoever opens it for writing would wait for up to 45 s."""
+def a_lease_of_a_pod_does_not_block_the_daemon():
+    """Root in a container owns the file and may take leases on it: opening it for writing would block for up to 45 s."""
     with Scene() as (node, kubelet):
         mounts = [Mount(kubelet.client().allocate([id])[0], id) for id in VFS]
         node.hold(("job", 0), ("other", 1))
@@ -391,9 +391,9 @@ def a_lease_of_a_pod_holds_nobody_up():
         before = [m.read()["timeMs"] for m in mounts]
         eventually("newer ones", lambda: all(m.read()["timeMs"] > t for m, t in zip(mounts, before)))
         node.hold()
-        eventually("gone", lambda: node.folders() == [])
-        eventually("nothing aside", lambda: os.listdir(node.dir + "/run/pod-status") == [])
-        # Nobody has opened it for writing: that would have begun to break the lease.
+        eventually("the folder is removed", lambda: node.folders() == [])
+        eventually("no folder is left", lambda: os.listdir(node.dir + "/run/pod-status") == [])
+        # The file was not opened for writing: that would have started to break the lease.
         equal(fcntl.fcntl(fd, fcntl.F_GETLEASE), fcntl.F_RDLCK)
         os.close(fd)
 
@@ -408,14 +408,14 @@ def where_nothing_can_be_written_pods_get_their_devices():
             assert answer.devices and answer.envs["PCIDEVICE_ROCELET_DEV_ROCE"] == VFS[0]
         node.hold(("job", 0))
         node.judge_more(30)
-        told = [line for line in node.log if "status files of pods are not updated" in line]
-        equal(len(told), 1)
-        assert "pod-status" in told[0], told
-        # It is over: the folder is there for the next container, and that is said.
+        failures = [line for line in node.log if "status files of pods are not updated" in line]
+        equal(len(failures), 1)
+        assert "pod-status" in failures[0], failures
+        # The cause ends: the folder exists for the next container, and the log reports it.
         os.unlink(node.dir + "/run/pod-status")
         node.hold(("job", 0), ("other", 1))
         eventually("files", lambda: os.path.exists(node.folder() + "/status.json"))
-        eventually("it is said", lambda: any("status files of pods are updated again" in line for line in node.log))
+        eventually("it is logged", lambda: any("status files of pods are updated again" in line for line in node.log))
 
 
 @check
@@ -425,7 +425,7 @@ def others_may_not_write_there():
         os.chmod(node.dir + "/run/pod-status", 0o777)
         answer, = kubelet.client().allocate([VFS[0]])
         equal(len(answer.mounts), 0)
-        eventually("it is said", lambda: any("other users can write there" in line or "Operation not permitted" in line for line in node.log))
+        eventually("it is logged", lambda: any("other users can write there" in line or "Operation not permitted" in line for line in node.log))
         equal(os.listdir(node.dir + "/run/pod-status"), [])
 
 
@@ -440,7 +440,7 @@ class SilentScene(Scene):
 
 
 @check
-def without_the_key_there_is_nothing():
+def without_the_key_there_are_no_files():
     with SilentScene() as (node, kubelet):
         answer, = kubelet.client().allocate([VFS[0]])
         equal((len(answer.mounts), [k for k in answer.envs if k.startswith("ROCELET")]), (0, []))
@@ -451,28 +451,28 @@ def without_the_key_there_is_nothing():
 
 
 @check
-def the_key_comes_and_goes():
+def the_key_is_set_and_unset():
     with Scene() as (node, kubelet):
         mount = Mount(kubelet.client().allocate([VFS[0]])[0], VFS[0])
         node.hold(("job", 0))
         eventually("a file", mount.read)
-        node.told(False)
-        # The path stays, empty: the kubelet would start the container with it again.
+        node.set_pod_status(False)
+        # The path stays, empty: the kubelet restarts the container with this mount.
         eventually("no file", lambda: os.path.isdir(node.folder()) and os.listdir(node.folder()) == [] and os.listdir(mount.fd) == [])
         answer, = kubelet.client().allocate([VFS[1]])
         equal(len(answer.mounts), 0)
         node.hold(("job", 0), ("other", 1))
         node.judge_more(15)
         equal((node.folders(), os.listdir(node.folder())), ([NAMES[0]], []))
-        node.told(True)
+        node.set_pod_status(True)
         eventually("a file where its container is started again", lambda: os.path.exists(node.folder() + "/status.json"))
         node.hold()
-        eventually("nothing", lambda: node.folders() == [])
+        eventually("no folder", lambda: node.folders() == [])
 
 
 @check
 def many_devices():
-    """What 128 devices cost, each second; figures that are worth something take SPAN=20 (seconds)."""
+    """CPU time for 128 devices; useful figures need SPAN=20 (seconds)."""
     class Large(Node):
         pool = {"resourceName": "roce", "selectors": {"isRdma": True, "drivers": ["mlx5_core"]}, "hold": HOLD, "podStatus": True}
 
@@ -513,14 +513,14 @@ def many_devices():
         eventually("all files", lambda: len(glob.glob(node.dir + "/run/pod-status/*/status.json")) == len(ids))
         size = os.path.getsize(glob.glob(node.dir + "/run/pod-status/*/status.json")[0])
         busy = seconds_of_cpu(node)
-        node.told(False)
+        node.set_pod_status(False)
         eventually("no file", lambda: not glob.glob(node.dir + "/run/pod-status/*/status.json"))
         silent = seconds_of_cpu(node)
         print(f"# {len(ids)} devices: {1e3 * took / len(ids):.2f} ms for each Allocate, {size} bytes in each file, "
-              f"{100 * busy:.2f} % of a core with and {100 * silent:.2f} % without what pods read")
+              f"{100 * busy:.2f} % of a core with and {100 * silent:.2f} % without the status files")
         node.pods.held = []
         checkpoint(node)
-        eventually("nothing", lambda: os.listdir(node.dir + "/run/pod-status") == [])
+        eventually("no folder", lambda: os.listdir(node.dir + "/run/pod-status") == [])
 
 
 def main():

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Judges the JSON Schema of the configuration with an independent validator: every example is valid, and what the daemon refuses is invalid where a
-schema can know it.
+"""Judges the JSON Schema of the configuration with an independent validator: every example is valid, and what the daemon refuses is invalid if a
+schema can express that.
 
   schema_python.py DAEMON ROCECTL MK_SYSFS
 
@@ -26,11 +26,11 @@ sys.path[:0] = [HERE, os.path.join(HERE, "../lib")]
 import config_python  # noqa: E402
 from run_checks import run_checks  # noqa: E402
 
-# Rows that the daemon refuses, and a schema cannot: they relate several values, or are sums over an address.
+# Rows that the daemon refuses but a schema cannot: they relate several values, or need arithmetic on an address.
 BEYOND = {
     "an address out of range", "a prefix of Kubernetes'", "a certificate without its key", "a key without its certificate, in a group",
-    "a key without its certificate, in another group", "a window in a group", "with a line break",
-    "a user-space driver", "among others", "in one of several selectors", "vhost", "soft-RoCE where there is RDMA", "by its name", "an accelerator", "a slot",
+    "a key without its certificate, in another group", "a window in a group", "a level with a line break",
+    "a user-space driver", "a user-space driver among others", "a user-space driver in one of several selectors", "vhost", "soft-RoCE where there is RDMA", "soft-RoCE on an RDMA device by name", "an accelerator", "a slot",
     "network address", "broadcast address", "loopback", "multicast", "ips and ipam", "IPv6 with a small MTU", "priority without VLAN",
     "more least than most", "additionalInfo of no device",
 }
@@ -83,7 +83,7 @@ def configurations_in_the_docs_are_valid():
             try:
                 document = json.loads(block)
             except ValueError:
-                continue  # a part of one
+                continue  # a part of a configuration
             if isinstance(document, dict) and set(document) & {"pools", "resourceList", "configList", "groups", "mode"}:
                 n += 1
                 assert Schema.errors(document) == [], (path, block, Schema.errors(document))
@@ -91,14 +91,14 @@ def configurations_in_the_docs_are_valid():
 
 
 @check
-def what_rocelet_prints_is_valid():
+def output_of_rocelet_is_valid():
     for flags in (("--print-config", "--config", TOP + "/docs/examples/network.json"), ("--print-config", "--config", TOP + "/docs/examples/groups.json"),
                   ("--suggest-config", "--sysfs-root", config_python.TREE.name + "/node/sys")):
         assert Schema.errors(json.loads(rocelet(*flags))) == [], flags
 
 
 def parse(text):
-    """What a validator gets: text of the JSON that editors accept."""
+    """Parses JSON as editors do before they validate it."""
     def pairs(items):
         if len(dict(items)) != len(items):
             raise ValueError("a key twice")
@@ -109,7 +109,7 @@ def parse(text):
 
 
 @check
-def what_is_refused_is_invalid():
+def refused_configurations_are_invalid():
     """Each row of config_python's tables."""
     good = bad = 0
     wrong, unused = [], set(BEYOND)

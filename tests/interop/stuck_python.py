@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""All workers of a daemon stand still, as tasks under ptrace do: what it says of that, what goes on, and that it ends all the same.
+"""All worker threads of a daemon are frozen by ptrace: it reports that, keeps answering, and exits all the same.
 
   stuck_python.py DAEMON
 
-One line per check, "N passed, N failed" last. As root, or as whoever may trace the daemon.
+One line per check, "N passed, N failed" last. As root, or as a user that may trace the daemon.
 
 run: {build}/rocelet
 proves: include/loop daemon/compose daemon/api
@@ -52,7 +52,7 @@ def ptrace(request, task):
 
 
 def freeze(task):
-    """Only while it waits for work: one that stands still with a lock of libuv's or malloc's is another fault."""
+    """Stops it only while it waits for work: a thread frozen with a lock of libuv or malloc would be another fault."""
     while True:
         ptrace(PTRACE_SEIZE, task)
         ptrace(PTRACE_INTERRUPT, task)
@@ -84,33 +84,33 @@ def judge(daemon, folder):
     log, frozen = [], []
     threading.Thread(target=lambda: log.extend(iter(process.stderr.readline, "")), daemon=True).start()
 
-    def said(words):
+    def logged(words):
         return any(re.search(words, line) for line in list(log))
 
     def has_ended():
-        """Threads that are traced are their tracer's to wait for, before their process has ended."""
+        """Collects traced threads, too: their process ends only after their tracer has waited for them."""
         for task in frozen:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(task, WALL | os.WNOHANG)
         return process.poll() is not None
 
-    def ask(path):
+    def get(path):
         answer = subprocess.run(["curl", "-sS", "-m", "60", "--unix-socket", folder + "/run/rocelet.sock", "http://localhost" + path],
                                 capture_output=True, text=True, check=False)
         return answer.stdout
 
     try:
-        check("it is ready", eventually(lambda: "rocelet_oldest_work_seconds" in ask("/metrics")))
+        check("it is ready", eventually(lambda: "rocelet_oldest_work_seconds" in get("/metrics")))
         frozen.extend(task for task in map(int, os.listdir(f"/proc/{process.pid}/task")) if task != process.pid)
         for task in frozen:
             freeze(task)
-        check("the log names what waits", eventually(lambda: said(r"warn +worker: .* has been waiting for a thread for \d+ s")))
-        check("doctor does", eventually(lambda: any(f["kind"] == "stuck" for f in json.loads(ask("/api/v1/doctor"))["findings"])))
-        check("it answers", ask("/healthz"))
+        check("the log names the waiting work", eventually(lambda: logged(r"warn +worker: .* has been waiting for a thread for \d+ s")))
+        check("doctor reports it", eventually(lambda: any(f["kind"] == "stuck" for f in json.loads(get("/api/v1/doctor"))["findings"])))
+        check("the daemon answers", get("/healthz"))
         process.send_signal(signal.SIGTERM)
         check("it ends all the same", eventually(has_ended))
-        check("with a status that says so", process.returncode == 1)
-        check("and a sentence", eventually(lambda: said(r"has been running for \d+ s: ending without it"), 10))
+        check("it exits with status 1", process.returncode == 1)
+        check("and logs the reason", eventually(lambda: logged(r"has been running for \d+ s: exiting without waiting"), 10))
     finally:
         if process.poll() is None:
             process.kill()

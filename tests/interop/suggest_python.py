@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Judges what rocelet proposes to a node that has no configuration: on trees of ten kinds of node, each device goes where the comment says.
+"""Judges the configuration that rocelet proposes for a node without one, on trees of ten kinds of node: each device is in the pool that the comment names.
 
   suggest_python.py DAEMON ROCECTL [CHECK...]
 
-What --suggest-config prints is given to --check-config, whose answer for every device is compared with the table of the check and with the comments. One
+The output of --suggest-config is the input of --check-config, whose result for every device is compared with the table of the check and the comments. One
 line per check, "N passed, N failed" last.
 
 run: {san}/rocelet {san}/rocectl
@@ -41,7 +41,7 @@ def equal(got, wanted):
 
 
 class Tree:
-    """A synthetic node: sysfs as far as a look reads it, /dev/infiniband and the routes."""
+    """A synthetic node: sysfs as far as a scan reads it, /dev/infiniband and the routes."""
 
     def __init__(self):
         self.temp = tempfile.TemporaryDirectory()
@@ -62,7 +62,7 @@ class Tree:
             self.put(f"{folder}/{name}", text)
 
     def link(self, path, target):
-        """Both below the tree's root."""
+        """Both paths are below the tree's root."""
         path = f"{self.dir}/{path}"
         os.makedirs(os.path.dirname(path), exist_ok=True)
         os.symlink(os.path.relpath(f"{self.dir}/{target}", os.path.dirname(path)), path)
@@ -105,7 +105,7 @@ class Tree:
             self.rdma(path, rdma, netdev or "", **port)
 
     def vf(self, pf, index, netdev=None, rdma=None, driver="mlx5_core", **port):
-        """With the next PCI address behind its PF's."""
+        """Its PCI address follows that of its PF."""
         id = f"{pf[:-4]}{(index + 1) // 8:02x}.{(index + 1) % 8}"
         path = self.function(id, driver)
         self.link(path + "/physfn", f"sys/devices/pci0000:00/{pf}")
@@ -144,16 +144,16 @@ class Tree:
     def roots(self):
         return [f"--{root}-root={self.dir}/{place}" for root, place in (("sysfs", "sys"), ("dev", "dev"), ("proc", "proc"))]
 
-    def ask(self, *flags):
+    def rocelet(self, *flags):
         done = subprocess.run([programs["daemon"], *self.roots(), *flags], stdin=subprocess.DEVNULL, capture_output=True, timeout=SOON, check=False)
         return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
-# --- what is said of it -----------------------------------------------------------------------
+# --- proposal and comments -------------------------------------------------------------------
 
 
 def read_comments(text):
-    """{device or (first, last): why} of what is left out, {resource: what its comment says}."""
+    """{device or (first, last): why it is left out}, {resource: its comment}."""
     config = json.loads(text)
     lines = config["_comment"]
     rest = lines[lines.index("Left out:") + 1:] if "Left out:" in lines else []
@@ -166,27 +166,27 @@ def read_comments(text):
 
 
 def judge(tree, wanted):
-    """wanted: {device: resource, or words of why it is left out}. The text and what --check-config says."""
-    status, text, err = tree.ask("--suggest-config")
+    """wanted: {device: resource, or words of why it is left out}. Returns the proposal and the output of --check-config."""
+    status, text, err = tree.rocelet("--suggest-config")
     equal((status, err), (0, ""))
     tree.put("c.json", text)
-    status, said, err = tree.ask("--config", tree.dir + "/c.json", "--check-config", "--strict")
-    equal((status, err, said.splitlines()[-1]), (0, "", tree.dir + "/c.json: ok"))
-    went = dict(line.split(None, 1) for line in said.split("\n\n")[0].splitlines() if not line.endswith(": ok"))
+    status, checked, err = tree.rocelet("--config", tree.dir + "/c.json", "--check-config", "--strict")
+    equal((status, err, checked.splitlines()[-1]), (0, "", tree.dir + "/c.json: ok"))
+    went = dict(line.split(None, 1) for line in checked.split("\n\n")[0].splitlines() if not line.endswith(": ok"))
     left_out, comments = read_comments(text)
     order = list(went)
     equal(sorted(order), sorted(wanted))
-    told = {}
+    reasons = {}
     for (first, last), why in left_out.items():
         for device in order[order.index(first):order.index(last) + 1]:
-            assert device not in told, f"{device} is told twice"
-            told[device] = why
+            assert device not in reasons, f"{device} is commented twice"
+            reasons[device] = why
     for device, place in wanted.items():
         if place.startswith("rocelet.dev/"):
-            equal((device, went[device], told.get(device)), (device, place, None))
+            equal((device, went[device], reasons.get(device)), (device, place, None))
         else:
             assert not went[device].startswith("rocelet.dev/"), (device, went[device])
-            assert place in told.get(device, ""), f"{device}: no {place!r} in {told.get(device)!r}"
+            assert place in reasons.get(device, ""), f"{device}: no {place!r} in {reasons.get(device)!r}"
     equal(sorted(set(comments)), sorted({place for place in wanted.values() if place.startswith("rocelet.dev/")}))
     for resource, comment in comments.items():
         there = [device for device, place in went.items() if place == resource]
@@ -195,7 +195,7 @@ def judge(tree, wanted):
             equal((resource, int(count[1])), (resource, len(there)))
         else:
             equal((resource, [comment.split()[0].rstrip(",")]), (resource, there))
-    return text, said
+    return text, checked
 
 
 def pools_of(text):
@@ -208,7 +208,7 @@ RAILS = [f"0000:{24 + 18 * i:02x}:00.0" for i in range(8)]
 
 
 def gpu_node(n_vfs=4, numbers=range(8), total=16):
-    """Eight rails; the kernel has found the HCAs in another order, as numbers says."""
+    """Eight rails; `numbers` is the order in which the kernel found the HCAs."""
     tree = Tree()
     for rail, pf in enumerate(RAILS):
         tree.pf(pf, f"ens{rail + 1}np0", f"mlx5_{numbers[rail]}", total=total)
@@ -231,20 +231,20 @@ def rails_wanted(name, n_vfs):
 
 @check
 def eight_rails_with_vfs():
-    text, _said = judge(gpu_node(), rails_wanted("roce", 4))
+    text, _checked = judge(gpu_node(), rails_wanted("roce", 4))
     equal([pool["selectors"]["pfNames"] for pool in pools_of(text)], [[f"ens{i + 1}np0#0-15"] for i in range(8)])
     assert all(pool["network"] == {} and "kind" not in pool for pool in pools_of(text)), text
 
 
 @check
 def eight_rails_before_their_vfs():
-    text, _said = judge(gpu_node(0), rails_wanted("hca", 0))
+    text, _checked = judge(gpu_node(0), rails_wanted("hca", 0))
     assert all(pool["kind"] == "shared" and "it can have 16 VFs" in pool["_comment"] for pool in pools_of(text)), text
 
 
 @check
 def bonded_pfs():
-    """RoCE LAG: one RDMA device for both ports. And a bond without LAG, and one whose PFs have VFs."""
+    """RoCE LAG: one RDMA device for both ports; a bond without LAG; a bond whose PFs have VFs."""
     tree = Tree()
     tree.pf("0000:18:00.0", "ens1f0np0", "mlx5_bond_0")
     tree.pf("0000:18:00.1", "ens1f1np1")
@@ -256,8 +256,8 @@ def bonded_pfs():
     tree.master("bond0", "bond", "ens1f0np0", "ens1f1np1")
     tree.master("bond1", "bond", "ens2f0np0", "ens2f1np1")
     tree.master("bond2", "bond", "ens3f0np0", "ens3f1np1")
-    text, _said = judge(tree, {
-        "0000:18:00.0": "rocelet.dev/hca", "0000:18:00.1": "no RDMA device of its own, a member of bond0",
+    text, _checked = judge(tree, {
+        "0000:18:00.0": "rocelet.dev/hca", "0000:18:00.1": "a member of bond0, without an RDMA device of its own",
         "0000:2a:00.0": "a member of bond1", "0000:2a:00.1": "a member of bond1", "0000:3c:00.0": "has 2 VFs", "0000:3c:00.1": "a member of bond2",
         vfs[0]: "rocelet.dev/roce", vfs[1]: "rocelet.dev/roce"})
     assert "the RoCE LAG of bond0" in text and "it is a member of bond2" in text, text
@@ -265,14 +265,14 @@ def bonded_pfs():
 
 @check
 def shared_hcas_only():
-    """As in a cloud's machines: no SR-IOV. One is down, one has no node of its own, one has a name that the kernel has counted."""
+    """As in cloud machines, without SR-IOV. One HCA is down, one has no device node, one has a name numbered by the kernel."""
     tree = Tree()
     tree.pf("0000:18:00.0", "ens1np0", "mlx5_0", total=0)
     tree.pf("0000:2a:00.0", "eth2", "mlx5_1", total=0)
     tree.pf("0000:3c:00.0", "ens3np0", "mlx5_2", total=0, carrier=0, state="1: DOWN")
     tree.pf("0000:4e:00.0", "ens4np0", "mlx5_3", total=0)
     os.unlink(tree.dir + "/dev/infiniband/uverbs3")
-    text, _said = judge(tree, {"0000:18:00.0": "rocelet.dev/hca0", "0000:2a:00.0": "rocelet.dev/hca1", "0000:3c:00.0": "down: the port of mlx5_2 is not active",
+    text, _checked = judge(tree, {"0000:18:00.0": "rocelet.dev/hca0", "0000:2a:00.0": "rocelet.dev/hca1", "0000:3c:00.0": "down: the port of mlx5_2 is not active",
                                "0000:4e:00.0": "no uverbs node of mlx5_3"})
     equal([pool["selectors"] for pool in pools_of(text)], [{"ifNames": ["ens1np0"]}, {"pciAddresses": ["0000:2a:00.0"]}])
 
@@ -294,36 +294,36 @@ def sub_functions():
         tree.pf(pf, f"ens1f{n}np{n}", f"mlx5_{n}")
     sfs = [tree.sf(f"0000:18:00.{i // 2}", 4 + i, f"en4sf{i}", f"mlx5_{2 + i}" if i < 3 else None) for i in range(4)]
     vf = tree.vf("0000:18:00.0", 7, "ens1v7", "mlx5_9")
-    text, _said = judge(tree, {"0000:18:00.0": "has 1 VF,", "0000:18:00.1": "has 2 sub-functions", vf: "rocelet.dev/roce", sfs[0]: "rocelet.dev/sf0",
+    text, _checked = judge(tree, {"0000:18:00.0": "has 1 VF,", "0000:18:00.1": "has 2 sub-functions", vf: "rocelet.dev/roce", sfs[0]: "rocelet.dev/sf0",
                                sfs[1]: "rocelet.dev/sf0", sfs[2]: "rocelet.dev/sf1", sfs[3]: "no "})
     assert pools_of(text)[1]["deviceType"] == "auxNetDevice", text
 
 
 @check
 def soft_roce_only():
-    """On the only NIC, and on a bridge; what has RDMA in hardware as well leaves it out."""
+    """On the only NIC, and on a bridge; left out on a node that has RDMA in hardware as well."""
     tree = Tree()
     tree.pf("0000:01:00.0", "ens1", driver="e1000e", total=0)
     tree.master("br0", "bridge")
     tree.rxe("rxe0", "ens1")
     tree.rxe("rxe1", "br0")
     tree.default_route("ens1")
-    text, _said = judge(tree, {"0000:01:00.0": "rocelet.dev/soft-hca0", "rxe1": "rocelet.dev/soft-hca1"})
+    text, _checked = judge(tree, {"0000:01:00.0": "rocelet.dev/soft-hca0", "rxe1": "rocelet.dev/soft-hca1"})
     assert "carries the default route (ens1)" in text, text
     tree = Tree()
     tree.pf("0000:01:00.0", "ens1", driver="e1000e", total=0)
     tree.rxe("rxe0", "ens1")
     tree.pf("0000:18:00.0", "ens2np0", "mlx5_0")
-    judge(tree, {"0000:01:00.0": "soft-RoCE, and there is RDMA in hardware", "0000:18:00.0": "rocelet.dev/hca"})
+    judge(tree, {"0000:01:00.0": "soft-RoCE, but the node has RDMA hardware", "0000:18:00.0": "rocelet.dev/hca"})
 
 
 @check
 def vfs_without_rdma():
-    """Soft-RoCE in the pod, where nothing else is; VFs of user space stay out of it."""
+    """Soft-RoCE in the pod on a node without RDMA in hardware; not for VFs with a user-space driver."""
     tree = Tree()
     tree.pf("0000:01:00.0", "ens1", driver="igb", total=7)
     vfs = [tree.vf("0000:01:00.0", i, f"ens1v{i}" if i < 2 else None, driver="igbvf" if i < 2 else "vfio-pci") for i in range(4)]
-    text, _said = judge(tree, {"0000:01:00.0": "has 4 VFs", vfs[0]: "rocelet.dev/soft-roce", vfs[1]: "rocelet.dev/soft-roce", vfs[2]: "bound to vfio-pci",
+    text, _checked = judge(tree, {"0000:01:00.0": "has 4 VFs", vfs[0]: "rocelet.dev/soft-roce", vfs[1]: "rocelet.dev/soft-roce", vfs[2]: "bound to vfio-pci",
                                vfs[3]: "bound to vfio-pci"})
     equal(pools_of(text)[0]["selectors"], {"pfNames": ["ens1#0-6"], "drivers": ["igbvf"]})
     tree.pf("0000:18:00.0", "ens2np0", "mlx5_0")
@@ -333,7 +333,7 @@ def vfs_without_rdma():
 
 @check
 def a_management_nic():
-    """RDMA-capable, and the default route runs over a VLAN on a bond of it; alone it is shared all the same."""
+    """RDMA-capable, with the default route over a VLAN on a bond of it. As the only NIC it is shared all the same."""
     tree = Tree()
     tree.pf("0000:01:00.0", "eno1np0", "mlx5_0", total=0)
     tree.pf("0000:18:00.0", "ens1np0", "mlx5_1", total=0)
@@ -344,27 +344,27 @@ def a_management_nic():
     tree.pf("0000:01:00.1", "eno2np1", total=0)
     tree.master("bond0", "bond", "eno1np0", "eno2np1")
     tree.default_route("bond0")
-    text, _said = judge(tree, {"0000:01:00.0": "rocelet.dev/hca", "0000:01:00.1": "a member of bond0"})
-    assert "carries the default route (bond0), and there is nothing else to share" in text, text
+    text, _checked = judge(tree, {"0000:01:00.0": "rocelet.dev/hca", "0000:01:00.1": "a member of bond0"})
+    assert "carries the default route (bond0), but is the only device that can be shared" in text, text
     tree = Tree()
     tree.pf("0000:01:00.0", "eno1np0", "mlx5_0")
     vfs = [tree.vf("0000:01:00.0", i, f"eno1v{i}", f"mlx5_{1 + i}") for i in range(2)]
     tree.default_route("eno1np0")
-    text, _said = judge(tree, {"0000:01:00.0": "has 2 VFs", vfs[0]: "rocelet.dev/roce", vfs[1]: "rocelet.dev/roce"})
-    assert "it carries the default route (eno1np0), they do not" in text, text
+    text, _checked = judge(tree, {"0000:01:00.0": "has 2 VFs", vfs[0]: "rocelet.dev/roce", vfs[1]: "rocelet.dev/roce"})
+    assert "it carries the default route (eno1np0), but its VFs do not" in text, text
     tree.default_route("eno1v1")
     judge(tree, {"0000:01:00.0": "has 2 VFs", vfs[0]: "rocelet.dev/roce", vfs[1]: "carries the default route (eno1v1)"})
 
 
 @check
 def vfs_of_virtual_machines():
-    """All of one PF's, some of the other's; one of no driver. The first PF's netdev has a name that the kernel has counted."""
+    """All VFs of one PF, some of the other; one VF without a driver. The first PF's netdev has a name numbered by the kernel."""
     tree = Tree()
     tree.pf("0000:18:00.0", "eth1", "mlx5_0")
     tree.pf("0000:2a:00.0", "ens2np0", "mlx5_1")
     first = [tree.vf("0000:2a:00.0", i, driver="vfio-pci") for i in range(3)]
     second = [tree.vf("0000:18:00.0", 0, driver="vfio-pci"), tree.vf("0000:18:00.0", 1, "eth3", "mlx5_2"), tree.vf("0000:18:00.0", 2, driver=None)]
-    text, _said = judge(tree, {"0000:18:00.0": "has 3 VFs", "0000:2a:00.0": "has 3 VFs", second[0]: "bound to vfio-pci", second[1]: "rocelet.dev/roce",
+    text, _checked = judge(tree, {"0000:18:00.0": "has 3 VFs", "0000:2a:00.0": "has 3 VFs", second[0]: "bound to vfio-pci", second[1]: "rocelet.dev/roce",
                                second[2]: "bound to no driver", **{vf: "\"drivers\": [\"vfio-pci\"]" for vf in first}})
     equal(pools_of(text)[0]["selectors"], {"rootDevices": ["0000:18:00.0#0-15"], "isRdma": True})
     assert "0000:2a:00.1 to 0000:2a:00.3: bound to vfio-pci" in text, text
@@ -372,19 +372,19 @@ def vfs_of_virtual_machines():
 
 @check
 def nothing_at_all():
-    text, said = judge(Tree(), {})
+    text, checked = judge(Tree(), {})
     assert "pools" not in json.loads(text) and "Without pools, rocelet only observes." in text, text
-    assert "not ok" not in said, said
+    assert "not ok" not in checked, checked
     tree = Tree()
     tree.pf("0000:01:00.0", "eno1", driver="tg3", total=0)
     tree.function("0000:c1:00.0", driver="habanalabs", pci_class="0x120000")
     tree.default_route("eno1")
-    judge(tree, {"0000:01:00.0": "no RDMA device", "0000:c1:00.0": "no network device"})
+    judge(tree, {"0000:01:00.0": "no RDMA device", "0000:c1:00.0": "not a network device"})
 
 
 @check
 def an_efa_has_a_hint():
-    """No RoCE, so it is not proposed; the selector that is named offers it."""
+    """EFA has no RoCE, so it is not proposed; the selector in the hint offers it."""
     tree = Tree()
     tree.pf("0000:01:00.0", "eno1", driver="ena", total=0)
     tree.pf("0000:c1:00.0", rdma="rdmap193s0", driver="efa", total=0, layer="Unspecified")
@@ -393,9 +393,9 @@ def an_efa_has_a_hint():
     hint = 'a pool can select it with "drivers": ["efa"]'
     judge(tree, {"0000:01:00.0": "no RDMA device", "0000:c1:00.0": hint, "0000:c2:00.0": hint})
     tree.put("efa.json", json.dumps({"pools": [{"resourceName": "efa", "selectors": {"drivers": ["efa"]}}]}))
-    status, said, _err = tree.ask("--config", tree.dir + "/efa.json", "--check-config")
+    status, checked, _err = tree.rocelet("--config", tree.dir + "/efa.json", "--check-config")
     equal(status, 0)
-    assert "rocelet.dev/efa: 2 devices" in said, said
+    assert "rocelet.dev/efa: 2 devices" in checked, checked
 
 
 # --- a fleet ----------------------------------------------------------------------------------
@@ -403,29 +403,29 @@ def an_efa_has_a_hint():
 
 @check
 def a_fleet_gets_one_answer():
-    """HCAs found in another order, VFs not made yet or made again: the same pools with the same devices, and never a PF."""
+    """HCAs found in another order, VFs not created yet or created again: the same pools with the same devices, and never a PF."""
     node, other = gpu_node(), gpu_node(numbers=[3, 1, 7, 0, 2, 6, 5, 4])
-    text, said = judge(node, rails_wanted("roce", 4))
+    text, checked = judge(node, rails_wanted("roce", 4))
     judge(other, rails_wanted("roce", 4))
     equal(pools_without_comments(other), pools_without_comments(node))
     rebooted = gpu_node(0)
     rebooted.put("c.json", text)
-    status, said, _err = rebooted.ask("--config", rebooted.dir + "/c.json", "--check-config")
+    status, checked, _err = rebooted.rocelet("--config", rebooted.dir + "/c.json", "--check-config")
     equal(status, 0)
     for pf in RAILS:
-        assert re.search(rf"^{pf}\s+no pool: ", said, re.M), said
+        assert re.search(rf"^{pf}\s+no pool: ", checked, re.M), checked
 
 
 def pools_without_comments(tree):
-    status, text, err = tree.ask("--config", tree.dir + "/c.json", "--print-config")
+    status, text, err = tree.rocelet("--config", tree.dir + "/c.json", "--print-config")
     equal((status, err), (0, ""))
     assert "_comment" not in text, text
     return json.loads(text)["pools"]
 
 
 @check
-def comments_are_read_over():
-    """In every object of the file, and in nothing that is handed on."""
+def comments_are_ignored():
+    """In every object of the file, except in objects that rocelet passes on unchanged."""
     tree = gpu_node()
     config = {"_comment": "of the file", "log-level": "warn", "pools": [
         {"_comment": ["of a pool", {"a": 1}], "resourceName": "a", "selectors": {"_comment": 5, "pfNames": ["ens1np0#0-15"]}, "hold": {"_comment": None},
@@ -433,27 +433,27 @@ def comments_are_read_over():
     tree.put("c.json", json.dumps(config))
     tree.put("plugins/static", "")
     os.chmod(tree.dir + "/plugins/static", 0o755)
-    status, said, err = tree.ask("--config", tree.dir + "/c.json", "--check-config", "--strict", "--cni-path", tree.dir + "/plugins")
+    status, checked, err = tree.rocelet("--config", tree.dir + "/c.json", "--check-config", "--strict", "--cni-path", tree.dir + "/plugins")
     equal((status, err), (0, ""))
-    assert "rocelet.dev/a: 4 devices" in said, said
-    pool, = json.loads(tree.ask("--config", tree.dir + "/c.json", "--print-config")[1])["pools"]
+    assert "rocelet.dev/a: 4 devices" in checked, checked
+    pool, = json.loads(tree.rocelet("--config", tree.dir + "/c.json", "--print-config")[1])["pools"]
     equal(pool["network"]["ipam"]["_comment"], "the plugin's")
     equal(pool["additionalInfo"], {"*": {"_comment": "a container's"}})
     equal(json.dumps(pool).count("_comment"), 2)
     for key in ("_Comment", "_comments", "comment"):
         tree.put(key + ".json", json.dumps({"pools": [{"resourceName": "a", "selectors": {}, key: "x"}]}))
-        assert f'unknown key "{key}"' in "".join(tree.ask("--config", f"{tree.dir}/{key}.json", "--check-config")[1:]).replace(f'"{key}": unknown key', f'unknown key "{key}"')
+        assert f'unknown key "{key}"' in "".join(tree.rocelet("--config", f"{tree.dir}/{key}.json", "--check-config")[1:]).replace(f'"{key}": unknown key', f'unknown key "{key}"')
     peers = {"_comment": "1", "configList": [{"_comment": "2", "resourceName": "a", "devices": ["ens1np0"]}]}
     tree.put("peers.json", json.dumps(peers))
-    equal(tree.ask("--config", tree.dir + "/peers.json", "--check-config", "--strict")[2], "")
+    equal(tree.rocelet("--config", tree.dir + "/peers.json", "--check-config", "--strict")[2], "")
 
 
 @check
-def a_wrong_file_is_no_hindrance():
+def a_wrong_file_does_not_prevent_a_proposal():
     tree = gpu_node()
     tree.put("wrong.json", "{")
-    equal(tree.ask("--config", tree.dir + "/wrong.json", "--suggest-config"), tree.ask("--suggest-config"))
-    status, out, err = tree.ask("--suggest-config", "--sysfs-root", tree.dir + "/nowhere")
+    equal(tree.rocelet("--config", tree.dir + "/wrong.json", "--suggest-config"), tree.rocelet("--suggest-config"))
+    status, out, err = tree.rocelet("--suggest-config", "--sysfs-root", tree.dir + "/nowhere")
     equal((status, out, len(err.splitlines())), (1, "", 1))
 
 
@@ -465,8 +465,8 @@ def until(what, holds):
 
 
 @check
-def the_daemon_says_the_same():
-    """rocectl suggest, as a file and as a ConfigMap."""
+def the_daemon_proposes_the_same():
+    """rocectl suggest prints it as a file and as a ConfigMap."""
     tree = gpu_node()
     socket = tree.dir + "/run/rocelet.sock"
     os.makedirs(tree.dir + "/kubelet/device-plugins")
@@ -479,8 +479,8 @@ def the_daemon_says_the_same():
         return done.returncode, done.stdout.decode(), done.stderr.decode()
     try:
         until("it serves", lambda: os.path.exists(socket) and rocectl("devices")[0] == 0)
-        _status, text, _err = tree.ask("--suggest-config")
-        until("it has seen all", lambda: rocectl("suggest") == (0, text, ""))
+        _status, text, _err = tree.rocelet("--suggest-config")
+        until("the daemon has found all devices", lambda: rocectl("suggest") == (0, text, ""))
         equal(rocectl("suggest", "--json"), (0, text, ""))
         status, manifest, err = rocectl("suggest", "--configmap", "kube-system/rocelet")
         equal((status, err), (0, ""))

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Judges `rocectl top` on a real terminal, tmux's: what is on it, what keys do, and that it is given back as it was.
+"""Judges `rocectl top` on a real terminal, tmux's: the screen, the keys, and that the terminal's settings are restored.
 
     top_python.py DAEMON ROCECTL MK_SYSFS
 
@@ -28,7 +28,7 @@ SOON = 60
 
 
 class Terminal:
-    """A tmux server of its own, without anybody's configuration."""
+    """A tmux server of its own, without a configuration file."""
 
     def __init__(self, command, width=140, height=24, **environment):
         self.dir = tempfile.TemporaryDirectory()
@@ -68,6 +68,8 @@ class Answer(http.server.BaseHTTPRequestHandler):
         if document is None:
             self.server.closed.wait()
             return
+        if isinstance(document, dict) and self.path == "/api/v1/ports":
+            add_troubles(document, self.server.documents["/api/v1/diagnosis"])
         self.send_response(document if isinstance(document, int) else 200)
         self.end_headers()
         self.wfile.write(json.dumps(document).encode())
@@ -76,8 +78,16 @@ class Answer(http.server.BaseHTTPRequestHandler):
         pass
 
 
+def add_troubles(ports, diagnosis):
+    """Those that the daemon makes of the verdicts, the worst first."""
+    verdicts = sorted((diagnosis or {}).get("verdicts", []), key=lambda v: -v["level"])
+    for port in ports["ports"]:
+        port["troubles"] = [{"kind": "verdict", "word": v["cause"], "level": v["level"], "ofPf": False, "what": v.get("sentence")}
+                            for v in verdicts if (v["device"], v["port"]) == (port["device"], port["port"])]
+
+
 class StandIn(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
-    """A daemon that says what it is told to: a document of each path, or what makes one; None: it never answers."""
+    """A stand-in for the daemon. documents: {path: a document, a function that returns one, or None: no answer, ever}."""
 
     daemon_threads = True
 
@@ -91,7 +101,7 @@ class StandIn(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
         threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
 
     def times_asked(self, path):
-        return sum(asked.startswith(path) for asked in self.asked)
+        return sum(request.startswith(path) for request in self.asked)
 
     def __exit__(self, *_):
         self.closed.set()
@@ -134,56 +144,56 @@ def drives_a_terminal(top):
         t.press("Space")
         t.until("it is frozen", lambda s: "FROZEN" in s.splitlines()[0])
         t.press("Space", "Enter")
-        t.until("queue pairs", lambda s: "queue pairs of" in s and "no queue pairs" in s)
+        t.until("queue pairs", lambda s: "queue pairs of" in s and "queue pairs cannot be read" in s)
         t.press("Escape")
         t.until("ports again", lambda s: first in s and len(rows(s)) > 2)
         t.tmux("resize-window", "-x", "40", "-y", "10")
-        t.until("a smaller one", lambda s: "LINK" not in s and "PORT" in s)
+        t.until("a smaller one", lambda s: "PAUSE" not in s and "PORT" in s)
         t.tmux("resize-window", "-x", "140", "-y", "24")
         t.press("q")
-        t.until("it ends, and the terminal is as it was", lambda s: "ended 0" in s and " echo " in s and " icanon " in s)
+        t.until("it ends, and the terminal is restored", lambda s: "ended 0" in s and " echo " in s and " icanon " in s)
 
 
-def has_colours_unless_told_not_to(top):
+def has_colours_unless_no_color_is_set(top):
     for environment, wanted in (({}, True), ({"NO_COLOR": "1"}, False)):
         with Terminal(top, **environment) as t:
             t.until("the ports are there", lambda s: len(rows(s)) > 2)
             assert ("\x1b[32m" in t.text("-e")) == wanted, (environment, t.text("-e"))
 
 
-def is_a_text_elsewhere(command):
+def prints_plain_text_without_a_terminal(command):
     done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=SOON, check=True)
     assert "\x1b" not in done.stdout and len(rows(done.stdout)) > 2, done
 
 
-def says_that_the_daemon_has_gone(top, daemon):
+def reports_that_the_daemon_has_exited(top, daemon):
     with Terminal(top) as t:
         t.until("the ports are there", lambda s: len(rows(s)) > 2)
         daemon.quit()
-        t.until("it says so, with what it had", lambda s: "rocelet.sock" in s.splitlines()[2] and len(rows(s)) > 2)
+        t.until("the error is above the last rows", lambda s: "rocelet.sock" in s.splitlines()[2] and len(rows(s)) > 2)
         t.press("q")
         t.until("it ends", lambda s: "ended 0" in s)
 
 
-def is_as_it_was(screen):
+def is_restored(screen):
     return "ended 1\n" in screen and " echo " in screen and " icanon " in screen
 
 
-def gives_the_terminal_back_when_told_to_end(top):
-    with Terminal("trap : QUIT; " + top) as t:  # the shell around it goes on
+def restores_the_terminal_on_a_signal(top):
+    with Terminal("trap : QUIT; " + top) as t:  # the shell around it keeps running
         t.until("the ports are there", lambda s: len(rows(s)) > 2)
         t.press("C-\\")
-        t.until("it ends, and the terminal is as it was", is_as_it_was)
-    # Told by somebody else: the terminal stays.
+        t.until("it ends, and the terminal is restored", is_restored)
+    # A signal from another process: the terminal stays.
     with tempfile.TemporaryDirectory() as folder, Terminal(f"sh -c 'echo $$ > {folder}/pid; exec {top}'") as t:
         t.until("the ports are there", lambda s: len(rows(s)) > 2)
         with open(folder + "/pid", encoding="ascii") as f:
             os.kill(int(f.read()), signal.SIGHUP)
-        t.until("it ends, and the terminal is as it was", is_as_it_was)
+        t.until("it ends, and the terminal is restored", is_restored)
 
 
 def ends_with_its_terminal(command):
-    """Also where the signal that says so is ignored, as below nohup."""
+    """Also where SIGHUP is ignored, as below nohup."""
     pid, terminal = pty.fork()
     if pid == 0:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -204,14 +214,14 @@ def text_of(rocectl, daemon):
 
 
 def waits_for_one_answer_at_most(rocectl):
-    """A daemon that stops after its first answers is not asked for the past of every port; one port without a past does not hide that of others."""
-    for past, asked in ((None, 1), (404, 64)):
+    """If the first request for a port's history times out, those of the other ports are not sent; a 404 for one port does not hide the others' history."""
+    for past, requests in ((None, 1), (404, 64)):
         with StandIn({"/api/v1/ports": ports(64, now_ms()), "/api/v1/history": past}) as daemon:
             assert text_of(rocectl, daemon).count("/1 ") == 64
-            assert daemon.times_asked("/api/v1/history") == asked, daemon.asked
+            assert daemon.times_asked("/api/v1/history") == requests, daemon.asked
 
 
-def says_that_no_sample_comes(rocectl):
+def reports_that_no_sample_comes(rocectl):
     """The daemon answers, with a sample as old as the machine; then with a new one each time."""
     old = re.compile(r"NO NEW SAMPLE FOR \d+ s\b")
     verdicts = {"verdicts": [{"device": "mlx5_0", "port": 1, "level": 3, "cause": "packet_loss"}]}
@@ -219,10 +229,10 @@ def says_that_no_sample_comes(rocectl):
         assert old.match(text_of(rocectl, daemon))
         for width in (40, 80, 140):
             with Terminal(f"{rocectl} --socket {daemon.path} top", width=width) as t:
-                t.until("it says so first", lambda s: old.match(s) and len(rows(s)) == 1)
+                t.until("it reports that first", lambda s: old.match(s) and len(rows(s)) == 1)
                 assert not live_colours(t), t.text("-e")
                 daemon.documents["/api/v1/ports"] = lambda: ports(1, now_ms())
-                t.until("it does no more", lambda s: "NO NEW SAMPLE" not in s and len(rows(s)) == 1)
+                t.until("it does not any more", lambda s: "NO NEW SAMPLE" not in s and len(rows(s)) == 1)
                 assert live_colours(t), t.text("-e")
                 daemon.documents["/api/v1/ports"] = ports(1, 1)
         daemon.documents["/api/v1/ports"] = lambda: ports(1, now_ms())
@@ -234,8 +244,8 @@ def live_colours(terminal):
     return re.search(r"\x1b\[(\d+;)*3[12]m", "\n".join(line for i, line in enumerate(terminal.text("-e").splitlines()) if i not in (0, 2)))
 
 
-def says_first_that_the_daemon_hangs(rocectl):
-    """It has answered, and then does not: the reason is before the path, and its uptime stands still."""
+def reports_first_that_the_daemon_hangs(rocectl):
+    """The daemon stops answering: the reason is before the path, and the shown uptime does not rise."""
     index = {"node": "vm", "version": "0.1.0", "upSeconds": 100}
     with StandIn({"/api/v1/ports": lambda: ports(3, now_ms()), "/api/v1": index}) as daemon:
         for width in (40, 80):
@@ -275,8 +285,8 @@ def keeps_queue_pairs_to_their_rows(rocectl):
             t.until("the port is there", lambda s: len(rows(s)) == 1)
             t.press("Enter")
             t.until("queue pairs, one a row", lambda s: "queue pairs of" in s and [line.split()[1:2] for line in s.splitlines()[2:] if line] == [["100"], ["101"], ["102"]])
-            asked = daemon.times_asked("/api/v1/ports")
-            daemon_judge.eventually("the ports' seconds go on", lambda: daemon.times_asked("/api/v1/ports") > asked)
+            requests = daemon.times_asked("/api/v1/ports")
+            daemon_judge.eventually("the ports' seconds go on", lambda: daemon.times_asked("/api/v1/ports") > requests)
 
 
 def shows_evidence_and_next_steps(rocectl):
@@ -302,14 +312,14 @@ def main():
         daemon_judge.eventually("samples", lambda: '"watch"' in daemon.get("/api/v1/ports"))
         everything = (
             (drives_a_terminal, top),
-            (has_colours_unless_told_not_to, top),
-            (is_a_text_elsewhere, command),
-            (gives_the_terminal_back_when_told_to_end, top),
+            (has_colours_unless_no_color_is_set, top),
+            (prints_plain_text_without_a_terminal, command),
+            (restores_the_terminal_on_a_signal, top),
             (ends_with_its_terminal, command),
-            (says_that_the_daemon_has_gone, top, daemon),
+            (reports_that_the_daemon_has_exited, top, daemon),
             (waits_for_one_answer_at_most, rocectl),
-            (says_that_no_sample_comes, rocectl),
-            (says_first_that_the_daemon_hangs, rocectl),
+            (reports_that_no_sample_comes, rocectl),
+            (reports_first_that_the_daemon_hangs, rocectl),
             (names_the_pod_on_80_columns, rocectl),
             (keeps_queue_pairs_to_their_rows, rocectl),
             (shows_evidence_and_next_steps, rocectl),

@@ -4,7 +4,7 @@
 set -euo pipefail
 shopt -s inherit_errexit
 
-OTHER_KUBELET=${KUBELET_DIR:-} # a folder with another kubelet; from here on the name is that of our own
+OTHER_KUBELET=${KUBELET_DIR:-} # a folder with another kubelet; below, KUBELET_DIR is our own folder
 KUBELET_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 PROJECT_DIR=$(cd "$KUBELET_DIR/../.." && pwd)
 CACHE=${ROCELET_KUBELET_CACHE:-/var/cache/rocelet-kubelet}
@@ -19,9 +19,9 @@ usage: kubelet.sh build [control-plane]  build the kubelet and fetch the runtime
                                         run scenarios, each in a rig of its own; status 0 when all checks held
            --quiet                        print only the results, and the logs of a failure
            --keep                         leave the rig of a failure up, until Ctrl-C
-       kubelet.sh up                    a rig to look around in, with hardware and a kubelet
+       kubelet.sh up                    a rig to explore, with hardware and a kubelet
        kubelet.sh shell [COMMAND]       a shell in it (made for the shell when it is not up)
-       kubelet.sh down                  end it; nothing stays behind
+       kubelet.sh down                  end it; nothing is left behind
 KUBELET_DIR=FOLDER in the environment: the kubelet there instead of ours, and containerd, ctr, runc and the shim where it has them
 scenarios: $(scenarios)
 EOT

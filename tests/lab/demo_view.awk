@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# The demo's view, of two scrapes of /metrics and of what rocelet says:
+# The demo's view, made from two scrapes of /metrics and the output of rocectl:
 #     file=last PAGE file=page PAGE file=pods TEXT file=shown TEXT file=events TEXT
-# pods is what rocectl prints; events has a line each, which begins with its time; shown has those that were printed before.
+# pods: the table of rocectl; events: a line each, which begins with its time; shown: the events printed before.
 # Variables: elapsed (seconds so far), url, notice (a line, or none), terminal (redraw when set), columns (cut lines there, 0 = do not).
-# Exit status 0 when between the scrapes a pod's device moved bytes, while VFs are attached to pods.
-# What a page does not say is "-", never 0.
+# Exit status 0 if a pod's device moved bytes between the scrapes and VFs are attached to pods.
+# A value that a page lacks is "-", never 0.
 
 BEGIN {
     row_format = "%-17s %4s  %-12s %-9s %9s %9s %9s %9s %9s %9s"
@@ -27,7 +27,7 @@ file == "events" { event_list[++n_events] = $0; next }
 /^roce_/ {
     parse($0)
     key = series_key()
-    # What the NIC does not count BPF may: its series come after the NIC's.
+    # BPF's series replace missing ones of the NIC; they come after the NIC's.
     if (label["source"] == "bpf" && (file, key) in from_nic) next
     if (label["source"] != "bpf") from_nic[file, key] = 1
     if (file == "last") {
@@ -58,7 +58,7 @@ function show_screen(    i) {
     printf "\033[J"
 }
 
-# Into a log: only new events, and heads only once.
+# For a log: only new events, and heads only once.
 function show_news(    i) {
     for (i = 1; i <= n_events; i++)
         if (!(event_list[i] in old)) print_line(event_text(event_list[i]))
@@ -70,7 +70,7 @@ function show_news(    i) {
     print_ports()
 }
 
-# Of the time what a day has.
+# The time of day only.
 function event_text(line) {
     return substr(line, 12, 12) substr(line, 25)
 }
@@ -129,7 +129,7 @@ function print_port(port,    parts) {
         total("roce_ecn_ce_received_packets_total", port), total("roce_cnp_received_packets_total", port)))
 }
 
-# -1 when it cannot be told: absent from a page, or the counter started anew.
+# -1 if unknown: absent from a page, or the counter has restarted.
 function increase(name, port, direction,    k) {
     k = name SUBSEP port SUBSEP direction
     if (!(k in before) || !(k in now) || now[k] < before[k]) return -1

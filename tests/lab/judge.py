@@ -1,24 +1,24 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Judges what the daemon counted on one interface by what tshark finds in captures of the same packets.
+"""Compares the daemon's counts on one interface with tshark's counts of captures of the same packets.
 
   judge.py NETDEV PAGE_BEFORE PAGE_AFTER RECEIVED.pcap SENT.pcap [LEFT_OUT..]
 
-The pages are the daemon's, before and after; NETDEV has a network namespace's name behind a colon where there is one. LEFT_OUT:
-directions, or direction:family, which the captures do not tell (a qdisc marks and drops behind our program). Prints the figures and
-each difference; status 1 where there is one.
+The pages are the daemon's metrics before and after; NETDEV is followed by a colon and a network namespace's name if it is in one. LEFT_OUT:
+directions, or direction:family, which the captures do not show (a qdisc marks and drops behind our program). Prints the figures and
+each difference; status 1 if there is one.
 """
 import collections, re, subprocess, sys
 
 FIELDS = ["frame.len", "udp.dstport", "ip.dsfield", "ipv6.tclass", "infiniband.grh.tclass", "infiniband.bth.opcode",
           "infiniband.aeth.syndrome", "infiniband.bth.se", "infiniband.bth", "_ws.col.Info"]
 ECN = ["not_ect", "ect1", "ect0", "ce"]
-# tshark tells of these NAKs in words; RNR it does not, nor NAK codes without a meaning (IBTA volume 1, 9.7.5.2.2).
+# tshark's names of these NAKs; it has none for RNR and for undefined NAK codes (IBTA volume 1, 9.7.5.2.2).
 NAKS = {"PSN Sequence Error": "sequence", "Invalid Request": "invalid_request", "Remote Access Error": "remote_access",
         "Remote Operational Error": "remote_operation", "Invalid RD Request": "invalid_rd_request"}
 OPS = [("RDMA Write", "write"), ("RDMA Read Request", "read_request"), ("RDMA Read Response", "read_response"), ("Send", "send"),
        ("Atomic Acknowledge", "atomic_ack"), ("Acknowledge", "ack"), ("Compare Swap", "atomic"), ("Fetch Add", "atomic")]
-# tshark has no words for XRC's and some of RD's: the first of each kind, by the opcode's low five bits (table 38; annex A14).
+# tshark has no names for opcodes of XRC and some of RD: the first opcode of each kind, by the opcode's low five bits (table 38; annex A14).
 UNNAMED = {0x00: "send", 0x06: "write", 0x0C: "read_request", 0x0D: "read_response", 0x11: "ack", 0x12: "atomic_ack", 0x13: "atomic",
            0x15: "other", 0x16: "send", 0x18: "other"}
 TRANSPORTS = ["rc", "uc", "rd", "ud", "4", "xrc", "6", "7"]
@@ -66,7 +66,7 @@ def count(path, direction):
 
 
 def flags_of(row):
-    """tshark has no names for FECN and BECN, the fifth byte's first bits (annex A17.9.3)."""
+    """FECN and BECN, which tshark does not name: the first bits of the fifth byte (annex A17.9.3)."""
     fifth = int(row["infiniband.bth"].replace(":", "")[8:10], 16)
     flags = {"solicited": row["infiniband.bth.se"] in ("1", "True"), "fecn": fifth & 0x80, "becn": fifth & 0x40}
     return [name for name, is_set in flags.items() if is_set]
@@ -81,7 +81,7 @@ def nak_of(syndrome, info):
     return None
 
 
-# The labels of each family that a series is known by, in the order of the keys above.
+# The identifying labels of each family, in the order of the keys above.
 LABELS = {"roce_packets_total": ["direction"], "roce_bytes_total": ["direction"],
           "roce_ecn_packets_total": ["direction", "ecn", "dscp"], "roce_version_packets_total": ["direction", "version", "ip"],
           "roce_flagged_packets_total": ["direction", "flag"], "roce_cnp_received_packets_total": [], "roce_cnp_sent_packets_total": [],

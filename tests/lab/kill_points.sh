@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# kill_points.sh - the places in which a KILL_POINTS=1 build dies when ROCELET_KILL_AT names one, a line each: around every step
-# of attach and return (the engine's own included), and inside those that make more than one change. Fails, and says where, when the
-# source has a kill point that is not among them: it would never be visited.
+# kill_points.sh - lists the kill points, at which a KILL_POINTS=1 build dies if ROCELET_KILL_AT names one: around every step
+# of attach and return (the engine's own included), and inside those that make more than one change. Fails if the source has a kill
+# point that is not listed, as it would never be tested; prints where.
 set -eu
 cd "$(dirname "$0")/../.."
 STEPS=daemon/attach/steps/steps.c
 LITERAL='kill_point\("([a-z0-9-]+)", "(before|after)"\)'
 
-# All but those that are named here; in $STEPS, the two around each step.
+# Kill points of the source that are not listed here, without the two around each step in $STEPS.
 unknown() {
     grep -rnE 'kill_point\(' --include='*.c' daemon hw k8s include | grep -vE "$LITERAL" |
         grep -vE "^$STEPS:[0-9]+:	kill_point\(point, \"(before|after)\"\);" || true

@@ -20,12 +20,13 @@ usage: lab.sh deps                      install the host packages the lab needs
            --memory MIB                   default $MEMORY
            --nics N                       SR-IOV NICs, default $NICS
            --kubelet                      share the real kubelet with the guest
+           --iommu                        an IOMMU, so that devices can be bound to vfio-pci
            --timeout SECONDS              for the scenario, default $TIMEOUT
            --quiet                        print only the result, and the logs when it fails
        lab.sh shell                     a shell in the guest
        lab.sh demo                      real pods with a VF each, traffic and the daemon, with a live view
        lab.sh cluster [OPTIONS] SCENARIO [ARGS..]
-                                        two machines whose NICs hang on one switch, and a Kubernetes of them; options as for run
+                                        two machines on one switch, and a Kubernetes cluster of them; options as for run
 scenarios: $(scenarios)
 of a cluster: $(cluster_scenarios)
 EOF

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes one moving picture (SVG) of what a terminal showed each second.
+"""Makes an animated SVG from the contents of a terminal, one frame per second.
 
-  recording.py FRAMES OUT    FRAMES: a folder of tmux's captures, each named by the second it is of (scenario congestion, fault top)
+  recording.py FRAMES OUT    FRAMES: a folder of tmux's captures, named by their second (scenario congestion, fault top)
 """
 import html
 import os
@@ -12,7 +12,7 @@ import sys
 CELL, LINE, MARGIN = 7.2, 16, 12  # pixels
 FONT = "ui-monospace, 'DejaVu Sans Mono', Menlo, monospace"
 NO_BREAK = "\u00a0"  # several spaces are one in most viewers
-STILL_S = 4  # how long the last frame stands
+STILL_S = 4  # duration of the last frame
 FOREGROUND, BACKGROUND = "#d8dee4", "#14181c"
 COLOURS = {"31": "#ff7b72", "32": "#7ee787", "33": "#e3b341"}
 SGR = re.compile(r"\x1b\[([0-9;]*)m")
@@ -60,7 +60,7 @@ def svg_line(row, line):
 
 
 def frames_of(folder):
-    """(second, lines) of those that differ from the one before."""
+    """(second, lines) of the frames that differ from the previous one."""
     last = None
     for name in sorted(os.listdir(folder), key=int):
         with open(os.path.join(folder, name), encoding="utf-8") as file:
@@ -71,7 +71,7 @@ def frames_of(folder):
 
 
 def styles(starts, whole):
-    """A frame is seen from its start to the next one's."""
+    """A frame is visible from its start to the next one's."""
     for i, (start, end) in enumerate(zip(starts, starts[1:] + [whole])):
         a, b = 100 * start / whole, 100 * end / whole
         yield f"@keyframes k{i}{{0%{{opacity:0}}{a:.3f}%{{opacity:1}}{b:.3f}%{{opacity:0}}100%{{opacity:0}}}}" \

@@ -194,7 +194,7 @@ void assert_refused(const char *a, const char *b, int code, const char *sentence
 	assert_int_equal(given.err.code, code);
 	assert_true(g.n_nodes == 0 && g.n_envs == 0 && g.n_cdi_devices == 0 && !g.nodes &&
 		    !g.envs && !g.cdi_devices);
-	/* The code must not depend on whether the caller wants the message. */
+	/* The code must not depend on whether the caller requests the message. */
 	assert_int_equal(allocation_check(&given.in,
 					  (struct id_list){(const char *[]){a, b}, b ? 2 : 1},
 					  NULL),

@@ -92,11 +92,11 @@ const char *attach_bench_pod(struct attach_bench *b, int which)
 
 static int is_namespace(int netns_fd, const char *path, void *arg)
 {
-	const struct stat *wanted = arg;
+	const struct stat *expected = arg;
 	struct stat st;
 
 	(void)path;
-	return fstat(netns_fd, &st) == 0 && st.st_ino == wanted->st_ino ? -EEXIST : 0;
+	return fstat(netns_fd, &st) == 0 && st.st_ino == expected->st_ino ? -EEXIST : 0;
 }
 
 /* Waits until the namespace is gone: a process that is scanning /proc, such as another test, may
@@ -232,13 +232,13 @@ static void make_pf(struct attach_bench *b)
 
 static bool is_possible(void)
 {
-	static bool asked, answer;
+	static bool tested, answer;
 
-	if (!asked)
+	if (!tested)
 		answer = geteuid() == 0 && unshare(CLONE_NEWNET) == 0 &&
 			 system("ip link set lo up && ip link add rl0 type veth peer rl1 &&"
 				" ip link del rl0") == 0;
-	asked = true;
+	tested = true;
 	return answer;
 }
 

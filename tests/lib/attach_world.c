@@ -140,6 +140,8 @@ void world_open(struct world *w, bool dry_run)
 					  .holders = world_holders_open(w),
 					  .dry_run = dry_run,
 					  .cni_add_ms = w->cni_add_ms,
+					  .cni_early_ms = w->cni_early_ms,
+					  .cni_wait_ms = w->cni_wait_ms,
 					  .ops = &world_ops};
 	struct attach_hooks hooks = {on_changed, on_event, on_moving, w};
 	struct err e = {0};
@@ -394,7 +396,7 @@ void world_show_pods(struct world *w)
 	w->held.asked_ms = uv_now(&w->loop);
 	date_pods(w);
 	build_pools(w);
-	world_ask_whose(w, w->sandboxes_asked_ms);
+	world_query_new_sandboxes(w, w->sandboxes_asked_ms);
 	world_offer(w);
 }
 
@@ -416,7 +418,7 @@ static void show_device(struct netdev *nd, const struct world_device *d, unsigne
 }
 
 /* The result of a scan: of the netdevs; the first scan is of everything. */
-static struct scan look(struct world *w)
+static struct scan make_scan(struct world *w)
 {
 	struct scan scan = {.parts = SCAN_NETDEVS};
 	const struct host *h = &w->inventory.host;
@@ -444,7 +446,7 @@ void world_show_devices(struct world *w)
 	/* Advance by a millisecond, so that the list is newer than all previous changes. */
 	uv_sleep(1);
 	uv_update_time(&w->loop);
-	scan = look(w);
+	scan = make_scan(w);
 	inventory_apply(&w->inventory, &scan, uv_now(&w->loop));
 	scan_done(&scan);
 	build_pools(w);
@@ -573,11 +575,11 @@ void world_settle(struct world *w)
 
 /* --- the gate --------------------------------------------------------------------------------- */
 
-void world_tell(const struct err *err, void *arg)
+void world_on_answer(const struct err *err, void *arg)
 {
 	struct world_gate *g = arg;
 
-	g->told++;
+	g->answers++;
 	g->err = *err;
 	g->gate = NULL;
 	if (g->w)
@@ -591,18 +593,18 @@ void world_ask(struct world *w, struct world_gate *g, unsigned i)
 	*g = (struct world_gate){.w = w, .i = i};
 	world_note_start(w, i, true);
 	assert_int_equal(attach_engine_gate(w->engine, &g->gate, WORLD_ROCE,
-					    (struct id_list){&id, 1}, world_tell, g),
+					    (struct id_list){&id, 1}, world_on_answer, g),
 			 0);
-	assert_true((g->gate == NULL) == (g->told == 1));
+	assert_true((g->gate == NULL) == (g->answers == 1));
 }
 
-static bool is_told(void *arg)
+static bool is_answered(void *arg)
 {
-	return ((struct world_gate *)arg)->told > 0;
+	return ((struct world_gate *)arg)->answers > 0;
 }
 
-void world_until_told(struct world *w, struct world_gate *g)
+void world_until_answered(struct world *w, struct world_gate *g)
 {
-	assert_true(loop_until(&w->loop, is_told, g, PATIENCE_MS));
-	assert_int_equal(g->told, 1);
+	assert_true(loop_until(&w->loop, is_answered, g, PATIENCE_MS));
+	assert_int_equal(g->answers, 1);
 }

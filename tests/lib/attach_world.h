@@ -69,7 +69,7 @@ struct world {
 	struct pools pools;
 	struct attach_engine *engine;
 	bool view_known; /* the device plugin has decided */
-	bool moving;	 /* as the engine has said */
+	bool moving;	 /* as reported by the engine */
 	unsigned n_moving;
 
 	/* The actual lists (kubelet, runtime), and those that the engine has seen (held, shown). */
@@ -106,8 +106,8 @@ struct world {
 	unsigned n_fail_back; /* steps of returns fail this often, then succeed; 0 = always fail */
 	int fail_check;	      /* error of every check */
 	int fail_journal;     /* error of opening the journal */
-	uint32_t cni_add_ms;  /* of attach_engine_opts */
-	int fail_probe;	      /* error of the journal's write test */
+	uint32_t cni_add_ms, cni_early_ms, cni_wait_ms; /* of attach_engine_opts */
+	int fail_probe;					/* error of the journal's write test */
 	unsigned n_probed;
 	bool journal_gone;	   /* its folder was removed, and not opened again yet */
 	unsigned n_journal_opened; /* tried */
@@ -126,7 +126,7 @@ struct world *world_new(const char *network, bool dry_run);
 void world_open(struct world *, bool dry_run);
 /* Closes everything and asserts that the loop is empty. */
 void world_close(struct world *);
-/* Replaces the daemon by a new one, which knows nothing of the node and its allocations until it
+/* Replaces the daemon by a new one, which has no list of the node or its allocations until it
  * has scanned and queried. */
 void world_restart(struct world *);
 void world_free(struct world *);
@@ -176,16 +176,16 @@ bool world_is_clean(struct world *);
 /* Runs the loop until nothing has changed for a few iterations. */
 void world_settle(struct world *);
 
-/* One question at the gate, or an order. */
+/* One request at the gate, or an admin request. */
 struct world_gate {
 	struct attach_gate *gate;
 	struct world *w;
-	unsigned i, told;
+	unsigned i, answers; /* answers: calls of the callback */
 	struct err err;
 };
 void world_ask(struct world *, struct world_gate *, unsigned i);
 /* Notes that a container starts or stops waiting for its start, as world_ask() does. */
 void world_note_start(struct world *, unsigned i, bool waits);
 /* Callback for a test's own requests to the engine; arg is a struct world_gate. */
-void world_tell(const struct err *, void *arg);
-void world_until_told(struct world *, struct world_gate *);
+void world_on_answer(const struct err *, void *arg);
+void world_until_answered(struct world *, struct world_gate *);

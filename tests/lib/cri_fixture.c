@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "cri_internal.h"
 #include "loop_helpers.h"
 #include "tmptree.h"
 
@@ -34,7 +35,7 @@ static void on_sandboxes(const struct sandbox_list *l, uint64_t asked_ms, void *
 	f->failures += asked_ms == 0;
 	if (asked_ms)
 		f->asked_ms = asked_ms;
-	if (f->close_when_told) {
+	if (f->close_in_callback) {
 		f->closed = true;
 		cri_close(f->cri);
 	}
@@ -109,7 +110,7 @@ void cri_fixture_until(struct cri_fixture *f, bool (*until)(struct cri_fixture *
 {
 	f->until = until;
 	if (!loop_until(&f->loop, is_met, f, PATIENCE_MS))
-		fail_msg("%s did not come true", name);
+		fail_msg("%s did not become true", name);
 }
 
 bool cri_is_known(struct cri_fixture *f)
@@ -149,7 +150,7 @@ bool cri_is_listened_to(struct cri_fixture *f)
 
 bool cri_is_calm(struct cri_fixture *f)
 {
-	return uv_now(&f->loop) > f->fake.last_ms + 700;
+	return f->fake.lists > 0 && !f->cri->await.n && !f->cri->wanted && !f->cri->asking;
 }
 
 bool cri_is_asked_five_times(struct cri_fixture *f)

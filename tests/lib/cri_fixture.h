@@ -20,7 +20,7 @@ struct cri_fixture {
 	unsigned failures; /* failed queries that were reported */
 	uint64_t asked_ms; /* of the last reported list */
 	const char *id;	   /* the sandbox of cri_is_gone() */
-	bool close_when_told, closed;
+	bool close_in_callback, closed;
 	bool (*until)(struct cri_fixture *); /* of cri_until() */
 };
 

@@ -86,7 +86,7 @@ static void run_argv(char *const argv[])
 	}
 	launch.config_digest = config_file_digest(&file);
 	memcpy(launch.group, file.group, sizeof(launch.group));
-	launch.has_groups = file.has_groups;
+	launch.can_match = file.can_match;
 	config_file_done(&file);
 	run(&launch);
 }

@@ -253,7 +253,7 @@ const char *joined(struct desired_fixture *f)
 	return text;
 }
 
-const struct desired *wanted_of(const struct desired_fixture *f, const char *device)
+const struct desired *desired_of(const struct desired_fixture *f, const char *device)
 {
 	char resource[RESOURCE_NAME_SIZE], id[PLUGIN_ID_SIZE];
 

@@ -50,4 +50,4 @@ void device_of(const char *device, char resource[RESOURCE_NAME_SIZE], char id[PL
  * if one is impossible. Valid until the next call. */
 const char *joined(struct desired_fixture *);
 /* NULL = not desired. */
-const struct desired *wanted_of(const struct desired_fixture *, const char *device);
+const struct desired *desired_of(const struct desired_fixture *, const char *device);

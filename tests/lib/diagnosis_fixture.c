@@ -2,6 +2,7 @@
 #include "diagnosis_fixture.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,6 @@ static void start(struct verdict *v, const char *device, const char *function, e
 	v->port = 1;
 	v->cause = cause;
 	v->severity = severity;
-	v->confidence = 0.8;
 	v->onset_ms = 1000;
 	v->onset_unix_ms = 1790000000000;
 	v->opened_ms = 2000;
@@ -36,11 +36,11 @@ static void fill_verdicts(struct verdict *v)
 
 	start(&v[1], "mlx5_1", "0000:03:00.2", CAUSE_PEER_GONE, SEVERITY_CRITICAL);
 	v[1].change = VERDICT_OPENED;
-	v[1].n_pods = 3;
-	strcpy(v[1].pods[0].namespace, "train");
-	strcpy(v[1].pods[0].name, "job-7");
-	strcpy(v[1].pods[1].namespace, "train");
-	strcpy(v[1].pods[1].name, "job-8");
+	v[1].n_pods = 8; /* more than are kept */
+	for (int i = 0; i < VERDICT_PODS_MAX; i++) {
+		strcpy(v[1].pods[i].namespace, "train");
+		snprintf(v[1].pods[i].name, sizeof(v[1].pods[i].name), "job-%d", 7 + i);
+	}
 	strcpy(v[1].peer, "10.9.0.2");
 
 	start(&v[2], "mlx5_0", "0000:03:00.0", CAUSE_REORDERING, SEVERITY_INFO);
@@ -65,11 +65,11 @@ static void add_port(struct diagnosis_report *r, const char *device, enum port_w
 /* Static, because the lists of a report are neither changed nor freed. */
 static const struct undecided_list unread = {
 	.n = 1,
-	.items = {{"nobody looks", CAUSE_PCIE_DEGRADED, -1}},
+	.items = {{"not readable", CAUSE_PCIE_DEGRADED, -1}},
 };
 static const struct undecided_list unread_and_unmarked = {
 	.n = 2,
-	.items = {{"nobody looks", CAUSE_PCIE_DEGRADED, -1},
+	.items = {{"not readable", CAUSE_PCIE_DEGRADED, -1},
 		  {"is not visible", CAUSE_INCAST, SERIES_CE}},
 };
 

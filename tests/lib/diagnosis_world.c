@@ -204,10 +204,10 @@ const struct verdict *world_verdict(const struct diagnosis *d, const char *devic
 
 size_t world_n_verdicts(const struct diagnosis *d)
 {
-	size_t n, told = 0;
+	size_t n, reported = 0;
 	const struct verdict *v = diagnosis_verdicts(d, &n);
 
 	for (size_t i = 0; i < n; i++)
-		told += v[i].opened_ms && !v[i].explained;
-	return told;
+		reported += v[i].opened_ms && !v[i].explained;
+	return reported;
 }

@@ -85,7 +85,7 @@ static void give_sandboxes(struct fake_cri *f, struct grpc_call *call)
 	send_message(call, &m.base);
 }
 
-static void give_list(struct fake_cri *f, struct grpc_call *call)
+static void send_list(struct fake_cri *f, struct grpc_call *call)
 {
 	f->last_ms = uv_now(f->loop);
 	if (f->lists++ == 0)
@@ -213,7 +213,7 @@ static void on_request(struct grpc_call *call, const char *path, const uint8_t *
 	if (strcmp(path, "/runtime.v1.RuntimeService/Version") == 0)
 		give_version(f, call);
 	else if (strcmp(path, "/runtime.v1.RuntimeService/ListPodSandbox") == 0)
-		give_list(f, call);
+		send_list(f, call);
 	else if (strcmp(path, "/runtime.v1.RuntimeService/PodSandboxStatus") == 0)
 		give_detail(f, call, message, len);
 	else if (strcmp(path, "/runtime.v1.RuntimeService/GetContainerEvents") == 0)
@@ -221,7 +221,7 @@ static void on_request(struct grpc_call *call, const char *path, const uint8_t *
 	else if (strcmp(path, "/containerd.services.events.v1.Events/Subscribe") == 0)
 		give_events(f, call, false);
 	else
-		fail_msg("%s is asked", path);
+		fail_msg("unexpected call of %s", path);
 }
 
 static void on_cancel(struct grpc_call *call, void *arg)
@@ -238,7 +238,7 @@ static void on_cancel(struct grpc_call *call, void *arg)
 		}
 }
 
-void fake_cri_tell_details(struct fake_cri *f)
+void fake_cri_answer_details(struct fake_cri *f)
 {
 	f->mute_details = false;
 	for (size_t i = 0; i < ARRAY_SIZE(f->held); i++)

@@ -63,4 +63,4 @@ void fake_cri_event(struct fake_cri *, enum cri_event_kind, const char *id);
 void fake_cri_event_bytes(struct fake_cri *, const void *, size_t len);
 void fake_cri_end_events(struct fake_cri *, enum grpc_status);
 /* Answers the held queries for details, and all later ones. */
-void fake_cri_tell_details(struct fake_cri *);
+void fake_cri_answer_details(struct fake_cri *);

@@ -262,7 +262,7 @@ static int place_of(const struct nlsock *s, uint32_t index, struct err *e)
 	return (int)place;
 }
 
-static int tell(uint32_t place, struct nldev_dev *ret)
+static int fill_dev(uint32_t place, struct nldev_dev *ret)
 {
 	*ret = (struct nldev_dev){.index = index_of(place), .node_guid = 0xabc0 + index_of(place)};
 	memcpy(ret->name, fake_rdma->devices[place].name, RDMA_NAME_SIZE);
@@ -277,7 +277,7 @@ int __wrap_rdma_by_name(struct nlsock *s, const char *name, struct nldev_dev *re
 		return __real_rdma_by_name(s, name, ret, e);
 	for (uint32_t i = 0; i < ARRAY_SIZE(fake_rdma->devices); i++)
 		if (is_shown(s, i) && strcmp(fake_rdma->devices[i].name, name) == 0)
-			return tell(i, ret);
+			return fill_dev(i, ret);
 	return err_set(e, -ENODEV, "%s: no RDMA device of that name in this namespace", name);
 }
 
@@ -288,7 +288,7 @@ int __wrap_rdma_by_index(struct nlsock *s, uint32_t index, struct nldev_dev *ret
 	if (!fake_rdma)
 		return __real_rdma_by_index(s, index, ret, e);
 	place = place_of(s, index, e);
-	return place < 0 ? place : tell((uint32_t)place, ret);
+	return place < 0 ? place : fill_dev((uint32_t)place, ret);
 }
 
 static int netdev_below(const struct nlsock *s, uint32_t place)
@@ -318,7 +318,7 @@ int __wrap_rdma_soft_on(struct nlsock *s, int ifindex, const char *guess, struct
 		return __real_rdma_soft_on(s, ifindex, guess, ret, e);
 	for (uint32_t i = 0; i < ARRAY_SIZE(fake_rdma->devices); i++)
 		if (is_shown(s, i) && fake_rdma->devices[i].soft && netdev_below(s, i) == ifindex)
-			return tell(i, ret);
+			return fill_dev(i, ret);
 	return err_set(e, -ENODEV, "the interface has no soft-RoCE device");
 }
 

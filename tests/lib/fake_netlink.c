@@ -36,7 +36,7 @@ static void send_message(struct fake_netlink *k, const struct nlmsghdr *req, str
 	nlmsg_free(m);
 }
 
-void fake_netlink_tell(struct fake_netlink *k, const struct nlmsghdr *req, struct nl_msg *m)
+void fake_netlink_send(struct fake_netlink *k, const struct nlmsghdr *req, struct nl_msg *m)
 {
 	send_message(k, req, m);
 }

@@ -10,14 +10,14 @@
 
 struct fake_netlink;
 
-/* Answers one request, on the fake's own thread: sends messages with fake_netlink_tell(), then
+/* Answers one request, on the fake's own thread: sends messages with fake_netlink_send(), then
  * returns the code of the ack or of the end of the dump. */
 typedef int fake_netlink_fn(struct fake_netlink *, const struct nlmsghdr *req, void *arg);
 
 /* Connects `s` to the fake kernel. */
 struct fake_netlink *fake_netlink_start(struct nlsock *s, fake_netlink_fn *fn, void *arg);
 /* Sends the message and frees it. */
-void fake_netlink_tell(struct fake_netlink *, const struct nlmsghdr *req, struct nl_msg *);
+void fake_netlink_send(struct fake_netlink *, const struct nlmsghdr *req, struct nl_msg *);
 /* Extack message to send with the next error. */
 void fake_netlink_say(struct fake_netlink *, const char *sentence);
 /* Closes s and ends the thread. */

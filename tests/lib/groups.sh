@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# groups.sh - prints every group of the unit tests, a line "PROGRAM GROUP" each.
+# groups.sh - prints a line "PROGRAM GROUP" for every group of the unit tests.
 #
-#   groups.sh FOLDER [COMMAND..]    FOLDER: of the programs, as build/tests; COMMAND: what starts one, as an emulator
+#   groups.sh FOLDER [COMMAND..]    FOLDER: has the programs, such as build/tests; COMMAND: starts a program, such as an emulator
 folder=$1
 shift
 for source in "$(dirname "$0")"/../unit/*/; do

@@ -40,20 +40,20 @@ static void no_allocate(struct plugin_answer *a, const struct id_list *container
 			void *arg)
 {
 	(void)a, (void)containers, (void)n, (void)arg;
-	fail_msg("Allocate was asked");
+	fail_msg("Allocate was called");
 }
 
 static void no_preferred(struct plugin_answer *a, const struct preference_request *containers,
 			 size_t n, void *arg)
 {
 	(void)a, (void)containers, (void)n, (void)arg;
-	fail_msg("GetPreferredAllocation was asked");
+	fail_msg("GetPreferredAllocation was called");
 }
 
 static void no_pre_start(struct plugin_answer *a, const struct id_list *ids, void *arg)
 {
 	(void)a, (void)ids, (void)arg;
-	fail_msg("PreStartContainer was asked");
+	fail_msg("PreStartContainer was called");
 }
 
 /* --- life ------------------------------------------------------------------------------------ */
@@ -195,7 +195,7 @@ void kubelet_fixture_until(struct kubelet_fixture *f, bool (*until)(struct kubel
 {
 	f->until = until;
 	if (!loop_until(&f->loop, is_met, f, PATIENCE_MS))
-		fail_msg("%s did not come true", name);
+		fail_msg("%s did not become true", name);
 }
 
 bool plugin_is_registered(struct kubelet_fixture *f)

@@ -14,6 +14,7 @@
 #include "doc_text.h"
 #include "metrics.h"
 #include "packet_series.h"
+#include "pool_config.h"
 #include "resource_tables.h"
 #include "self_metrics.h"
 
@@ -176,13 +177,28 @@ static struct page *host_page(void)
 				 .rate_bps = 8,
 				 .active_mtu = 4096,
 				 .gid_table_len = 1,
-				 .n_gids = 1};
+				 .n_gids = 1,
+				 .netdev_ifindex = 2,
+				 .netdev_nsid = NSID_HOST};
+	struct netdev netdev = {.nsid = NSID_HOST, .ifindex = 2, .mtu = 9000};
 	struct rdma_dev dev = {.name = "mlx5_0", .nsid = NSID_HOST, .n_ports = 1, .ports = &port};
-	const struct host host = {.functions = &fn, .n_functions = 1, .rdma = &dev, .n_rdma = 1};
+	const struct host host = {.functions = &fn,
+				  .n_functions = 1,
+				  .netdevs = &netdev,
+				  .n_netdevs = 1,
+				  .rdma = &dev,
+				  .n_rdma = 1};
 	struct sampled_port sampled = {.device = "mlx5_0", .port = 1};
 	struct sample sample = {.ports = &sampled, .n_ports = 1};
-	struct verdict verdict = {.device = "mlx5_0", .function = "0000:18:00.0", .port = 1};
-	const struct diagnosis_report report = {.verdicts = &verdict, .n_verdicts = 1};
+	struct verdict verdict = {.device = "mlx5_0",
+				  .function = "0000:18:00.0",
+				  .port = 1,
+				  .onset_unix_ms = 1790000000000,
+				  .pods = {{.namespace = "train", .name = "job-7"}},
+				  .n_pods = 1};
+	struct port_watched watched = {.device = "mlx5_0", .port = 1, .watch = WATCH_JUDGED};
+	const struct diagnosis_report report = {
+		.verdicts = &verdict, .n_verdicts = 1, .ports = &watched, .n_ports = 1};
 	struct metrics *m = metrics_new();
 	struct page *p = page_new();
 	struct resource_table table;
@@ -190,6 +206,8 @@ static struct page *host_page(void)
 	for (size_t i = 0; i < N_SOURCES; i++)
 		sample.sources[i] = (struct source_state){.used = true, .read_ms = 1};
 	resource_table_small(&table);
+	table.devices[0].reasons = (1u << N_HEALTH_REASONS) - 1; /* all that the label can have */
+	table.devices[0].unhealthy_unix_ms = 1790000000000;	 /* a pod has it */
 	thresholds_init(&limits);
 	bursts = bursts_new(&limits);
 	bursts_follow(bursts, &sample);
@@ -242,7 +260,7 @@ static struct page *packets_page(void)
 
 static struct page *self_page(void)
 {
-	static const struct attach_record record;
+	static const struct attach_record record = {.state = ATTACH_BAD};
 	const struct attach_status drifted = {.record = &record, .drift = UINT32_MAX};
 	const struct attach_counters counters = {.attached = 1,
 						 .returned = 1,
@@ -296,7 +314,7 @@ static const char *type_name(const struct family *family)
 	return n > 5 && strcmp(family->name + n - 5, "_info") == 0 ? "info" : "gauge";
 }
 
-static bool bpf_tells_too(const struct family *family)
+static bool bpf_counts_too(const struct family *family)
 {
 	const char *name;
 
@@ -315,7 +333,7 @@ static void print_family(FILE *f, const struct family *family)
 		if (row.family == family)
 			add_labels(&labels, row.labels);
 	add_pass_through(&labels, family);
-	if (bpf_tells_too(family))
+	if (bpf_counts_too(family))
 		add_labels(&labels, "source=\"hw\",source=\"bpf\"");
 	fprintf(f, "| `%s` | %s | ", family->name, type_name(family));
 	print_labels(f, &labels, true);
@@ -494,15 +512,16 @@ static void print_ethtool(FILE *f)
 }
 
 /* Places whose names are the kernel's and not a vendor's. */
-static const char *place_name(enum dict_place place)
+static const char *place_name(const struct dict_row *row)
 {
-	switch (place) {
+	switch (row->place) {
 	case DICT_PORT:
 		return "files of `ports/N/counters/`, with `--port-counters`";
 	case DICT_PAUSE:
 		return "ethtool netlink, pause statistics";
 	case DICT_DCB:
-		return "DCB netlink, PFC; frames with bnxt only";
+		return row->family->type == METRIC_COUNTER ? "DCB netlink, PFC; only with bnxt"
+							   : "DCB netlink, PFC";
 	case DICT_NETDEV:
 		return "rtnetlink, of the netdev below a software device";
 	case DICT_HW:
@@ -524,13 +543,13 @@ static void print_kernel_names(FILE *f)
 
 	table_head(f, heads, ARRAY_SIZE(heads));
 	for (size_t i = 0; dict_row(i, &row); i++) {
-		if (!*place_name(row.place))
+		if (!*place_name(&row))
 			continue;
 		fputs("| ", f);
 		print_series(f, &row);
 		fputs(" | ", f);
 		print_name(f, &row);
-		fprintf(f, " | %s |\n", place_name(row.place));
+		fprintf(f, " | %s |\n", place_name(&row));
 	}
 }
 

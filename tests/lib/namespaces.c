@@ -20,7 +20,7 @@
 
 #include <cmocka.h>
 
-static const char *refusal = "nobody has entered a namespace"; /* NULL = entered */
+static const char *refusal = "namespaces_enter() was not called"; /* NULL = entered */
 
 static const char *enter(void)
 {

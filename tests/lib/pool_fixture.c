@@ -169,7 +169,7 @@ const struct verdict *verdict_on(const struct pool_fixture *f, const char *funct
 	return NULL;
 }
 
-const char *said_of(const struct pool_fixture *f, const char *function)
+const char *verdict_text_of(const struct pool_fixture *f, const char *function)
 {
 	static char text[512];
 

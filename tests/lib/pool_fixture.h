@@ -41,4 +41,4 @@ void pool_fixture_build(struct pool_fixture *);
 const char *offered_ids(const struct pool_fixture *, size_t pool);
 const struct verdict *verdict_on(const struct pool_fixture *, const char *function);
 /* The text of that verdict; valid until the next call. */
-const char *said_of(const struct pool_fixture *, const char *function);
+const char *verdict_text_of(const struct pool_fixture *, const char *function);

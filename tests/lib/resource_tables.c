@@ -46,13 +46,13 @@ void resource_table_small(struct resource_table *t)
 		.error = "version \"v1\" is not supported",
 	};
 	static const struct resource_device devices[] = {
-		{"0000:03:00.2", 0, RESERVATION_HELD},
+		{.id = "0000:03:00.2", .state = RESERVATION_HELD},
 		{"0000:03:00.3", HEALTH_BIT(HEALTH_LINK_DOWN) | HEALTH_BIT(HEALTH_NO_CHARDEV),
-		 RESERVATION_RESERVED},
-		{"0000:03:00.4", 0, RESERVATION_FREE},
-		{"0", 0, RESERVATION_HELD},
-		{"1", 0, RESERVATION_FREE},
-		{"2", 0, RESERVATION_FREE},
+		 RESERVATION_RESERVED, 1767323045001, true},
+		{.id = "0000:03:00.4", .state = RESERVATION_FREE},
+		{.id = "0", .state = RESERVATION_HELD},
+		{.id = "1", .state = RESERVATION_FREE},
+		{.id = "2", .state = RESERVATION_FREE},
 	};
 	static const char members[][DEV_ID_SIZE] = {"0000:03:00.2", "0000:03:00.3", "0000:03:00.4",
 						    "0000:03:00.0"};

@@ -126,16 +126,16 @@ void bench_init(struct resources_bench *b)
 
 int bench_try_open(struct resources_bench *b, struct err *e)
 {
-	const struct holders_opts who = {
+	const struct holders_opts holders_opts = {
 		.kubelet_dir = b->dir, .cri_socket = "", .polls = b->opts.dry_run};
-	const struct holders_hooks who_hooks = {
+	const struct holders_hooks holders_hooks = {
 		.held = on_held, .sandboxes = on_sandboxes, .arg = b};
 	const struct resources_hooks hooks = {.changed = on_changed,
 					      .event = on_event,
 					      .sockets_swept = on_swept,
 					      .status = on_status,
 					      .arg = b};
-	int r = holders_open(&b->holders, &b->loop, &who, &who_hooks, e);
+	int r = holders_open(&b->holders, &b->loop, &holders_opts, &holders_hooks, e);
 
 	if (r < 0)
 		return r;

@@ -18,13 +18,14 @@ struct uds_bench {
 	unsigned n_fds;
 };
 
-/* Group setup: the first loop of a process opens descriptors that stay open. */
+/* Group setup: runs one loop, so that descriptors that libuv opens once per process do not count as
+ * leaked. */
 int uds_bench_warm(void **state);
 /* Creates loop and folder, but neither server nor client. */
 void uds_bench_open(struct uds_bench *);
 /* Closes everything; fails the test if handles or descriptors are left. */
 void uds_bench_close(struct uds_bench *);
-/* The same for a test whose initial state is the bench. */
+/* cmocka setup and teardown: call uds_bench_open() and _close() on *state. */
 int uds_bench_setup(void **state);
 int uds_bench_teardown(void **state);
 /* These two assert success. */

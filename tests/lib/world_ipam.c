@@ -90,7 +90,7 @@ static void on_timer(uv_timer_t *timer)
 
 	do_it(c);
 	if (c->how == WORLD_IPAM_FAILS)
-		err_set(&err, -EIO, "the plugin says no");
+		err_set(&err, -EIO, "the plugin failed");
 	else if (c->how == WORLD_IPAM_HANGS)
 		err_set(&err, -ETIMEDOUT, "the plugin does not answer");
 	if (err.code && c->verb == IPAM_DEL)

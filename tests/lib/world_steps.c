@@ -11,7 +11,7 @@
 #include "cleanup.h"
 #include "identity.h"
 #include "pod_sandbox.h"
-#include "soft_roce_number.h"
+#include "soft_roce_nodes.h"
 #include "world_ipam.h"
 
 static struct world *world;
@@ -62,7 +62,7 @@ static uint64_t alive_with(uint64_t ino)
 	return 0;
 }
 
-static int gone(struct attach_job *job)
+static int netns_gone(struct attach_job *job)
 {
 	return err_set(&job->err, -ENOENT, "its namespace was removed");
 }
@@ -122,7 +122,7 @@ static int step_in(struct attach_job *job, struct world_device *d)
 		if (d->ns || d->marked)
 			return err_set(&job->err, -EBUSY, "it is not in the host");
 		if (!r->plan.in_host && !world->alive[ns])
-			return gone(job);
+			return netns_gone(job);
 		MUST(!d->traces && !d->upper);
 		r->state = ATTACH_ATTACHING;
 		r->serial++;
@@ -144,17 +144,17 @@ static int step_in(struct attach_job *job, struct world_device *d)
 	case STEP_MOVE:
 		MUST(d->ns == 0 && !d->marked);
 		if (!world->alive[ns])
-			return gone(job);
+			return netns_gone(job);
 		d->ns = ns;
 		d->marked = true;
 		return 0;
 	case STEP_RDMA:
 		if (r->plan.soft_roce)
 			give_number(job);
-		return world->alive[ns] ? 0 : gone(job);
+		return world->alive[ns] ? 0 : netns_gone(job);
 	case STEP_DONE:
 		if (!r->plan.in_host && !world->alive[ns])
-			return gone(job);
+			return netns_gone(job);
 		if (d->taken_out)
 			return err_set(&job->err, -ENODEV, "it is not in the pod any more");
 		MUST(d->ns == (r->plan.in_host || r->plan.no_netdev ? 0 : ns));
@@ -163,7 +163,7 @@ static int step_in(struct attach_job *job, struct world_device *d)
 		d->settled = true;
 		return 0;
 	default:
-		return world->alive[ns] ? 0 : gone(job);
+		return world->alive[ns] ? 0 : netns_gone(job);
 	}
 }
 
@@ -232,7 +232,7 @@ static int step(struct attach_job *job, struct world_device *d)
 		world->fail_back[job->next] = 0;
 
 	if (wrong)
-		return err_set(&job->err, wrong, "somebody said so");
+		return err_set(&job->err, wrong, "failure of the test");
 	return job->is_return ? step_back(job, d) : step_in(job, d);
 }
 
@@ -269,12 +269,13 @@ static int fake_run(struct attach_job *job)
 	struct world_device *d = device(job->record.function);
 	int n = job->is_return ? (int)N_RETURN_STEPS : (int)N_ATTACH_STEPS;
 	int ours = job->is_return ? (int)BACK_IPAM : (int)STEP_IPAM, r = 0;
+	bool stops = job->record.plan.ipam[0];
 
 	enter(d);
 	MUST(job->journal || job->is_return);
 	MUST(is_usable(job->journal));
-	while (r == 0 && job->next < n && job->next != ours) {
-		r = is_passed_over(job) ? 0 : step(job, d);
+	while (r == 0 && job->next < n && !(stops && job->next == ours)) {
+		r = job->next == ours || is_passed_over(job) ? 0 : step(job, d);
 		job->next += r == 0;
 	}
 	leave(d);
@@ -292,7 +293,7 @@ static int fake_check(struct attach_job *job, bool repair)
 	world->n_repairs += repair;
 	job->drift = world->drift;
 	if (!world->alive[ns_of(&job->record.owner.netns)])
-		r = gone(job);
+		r = netns_gone(job);
 	else if (world->fail_check)
 		r = err_set(&job->err, world->fail_check, "it is not in the pod any more");
 	leave(d);
@@ -385,7 +386,7 @@ static int fake_journal_open(struct journal **ret, const char *state_dir, struct
 	(void)state_dir;
 	world->n_journal_opened++;
 	if (world->fail_journal)
-		return err_set(e, world->fail_journal, "journal: somebody said so");
+		return err_set(e, world->fail_journal, "journal: failure of the test");
 	pthread_mutex_lock(&world->lock);
 	for (size_t i = 0; i < WORLD_VFS && world->journal_gone; i++) {
 		struct world_device *d = &world->devices[i];
@@ -443,7 +444,7 @@ static int fake_journal_probe(struct journal *j, struct err *e)
 	world->n_probed++;
 	wrong = world->fail_probe;
 	pthread_mutex_unlock(&world->lock);
-	return wrong ? err_set(e, wrong, "somebody said so") : 0;
+	return wrong ? err_set(e, wrong, "failure of the test") : 0;
 }
 
 static int fake_journal_each(struct journal *j, journal_fn *fn, journal_bad_fn *bad, void *arg,
@@ -472,9 +473,9 @@ struct holders {
 
 static struct holders *holders;
 
-void world_ask_whose(struct world *w, uint64_t since_ms)
+void world_query_new_sandboxes(struct world *w, uint64_t since_ms)
 {
-	if (!holders->watched || !pod_sandbox_must_ask(&w->held, &w->shown, since_ms))
+	if (!holders->watched || !pod_sandbox_needs_details(&w->held, &w->shown, since_ms))
 		return;
 	w->sandboxes_asked_ms = uv_now(&w->loop);
 	world_ask_kubelet(w);
@@ -512,7 +513,7 @@ static void on_answer(uv_timer_t *timer)
 		world->shown.known = false;
 	} else {
 		copy_sandboxes(&world->shown, &world->runtime, h->asked_ms);
-		world_ask_whose(world, 0);
+		world_query_new_sandboxes(world, 0);
 	}
 	attach_engine_inputs_changed(world->engine);
 }
@@ -603,14 +604,14 @@ const struct attach_ops world_ops = {
 	.journal_close = fake_journal_close,
 	.journal_each = fake_journal_each,
 	.journal_sweep = fake_journal_sweep,
-	.journal_is_gone = fake_journal_is_gone,
+	.journal_is_removed = fake_journal_is_gone,
 	.journal_write = fake_journal_write,
 	.journal_probe = fake_journal_probe,
 	.run = fake_run,
 	.check = fake_check,
 	.announce = fake_announce,
 	.boot_id = fake_boot_id,
-	.netns_is_there = fake_is_there,
+	.netns_exists = fake_is_there,
 	.netns_search = fake_search,
 	.netns_users = fake_users,
 	.check_host = fake_look_at_host,
@@ -620,7 +621,7 @@ const struct attach_ops world_ops = {
 	.held = fake_held,
 	.granted = fake_granted,
 	.sandboxes = fake_sandboxes,
-	.ask = fake_ask,
+	.request_lists = fake_ask,
 	.watch_sandboxes = fake_watch_sandboxes,
 	.expect_sandboxes = fake_expect_sandboxes,
 	.runtime = fake_runtime,

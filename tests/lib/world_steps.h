@@ -14,4 +14,4 @@ void world_holders_close(void);
 /* The kubelet answers soon if it is running. */
 void world_ask_kubelet(struct world *);
 /* Queries the kubelet about sandboxes that are newer than its list, as in holders.h. */
-void world_ask_whose(struct world *, uint64_t since_ms);
+void world_query_new_sandboxes(struct world *, uint64_t since_ms);

@@ -38,7 +38,7 @@ void world_start_another(struct world *);
 void world_take_out(struct world *, unsigned i);
 /* An administrator sets the VLAN of an unused VF; false: in use. */
 bool world_set_up(struct world *, unsigned i, uint16_t vlan);
-/* Shows the list of a restarted kubelet that knows only some of its pods yet. */
+/* Shows the list of a restarted kubelet that lists only some of its pods yet. */
 void world_show_young(struct world *, unsigned known_vfs);
 
 /* True if the daemon offers the VF as free. */

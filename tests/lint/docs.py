@@ -48,7 +48,7 @@ def first_line(block):
 
 
 def commands(text):
-    """The command lines of a block, without comments and prompts; an output below a prompt is none."""
+    """The command lines of a block, without comments and prompts; output below a prompt does not count."""
     lines = text.replace("\\\n", " ").splitlines()
     prompts = any(line.startswith("$ ") for line in lines)
     for line in lines:
@@ -60,7 +60,7 @@ def commands(text):
 def simple_commands(line):
     """The programs' calls of a command line: a pipe's, a list's and a substitution's parts."""
     for part in re.split(r"\s\|\s|&&|;|\$\(", line):
-        part = re.sub(r"\s*(>\s*\S+|&|\))\s*$", "", part.strip())
+        part = re.sub(r"\s*([<>]\s*\S+|&|\))\s*$", "", part.strip())
         part = re.sub(r"^(sudo|\w+=)\s*", "", part)
         if part:
             yield part

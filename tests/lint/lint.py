@@ -6,7 +6,7 @@
 
 TOOL is a row of TOOLS, OPTION what the analyzer needs to parse the sources. LINT_ALL=1 analyzes every source again and refreshes the cache.
 
-A cache entry is an empty file. Its name is a hash of all that a result depends on: the tool's version, its configuration, the options, the
+A cache entry is an empty file. Its name is a hash of everything that a result depends on: the tool's version, its configuration, the options, the
 source and every file that an include line of it can name, directly or not, system headers included. Comments are part of that, because
 they can suppress findings. Paths are relative to the current folder, so checkouts in different folders share entries. Only clean results
 are cached: a finding is reported every time. Entries are removed after 30 days without a hit.
@@ -38,7 +38,7 @@ KEEP_S = 30 * 24 * 3600
 
 
 class Sources:
-    """Files and what they include, each read once. An include line stands for every file in the search path with that name: conditions
+    """Files and what they include, each read once. An include line means every file in the search path with that name: conditions
     and the order of the search path need no evaluation, and a new file that hides another one changes the result."""
 
     def __init__(self, options):

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds tests/lint/lint.py against a small project of its own: which sources are analyzed again after which change.
+"""Tests tests/lint/lint.py with a small project: which sources are analyzed again after which change.
 
 One line per check, "N passed, N failed" last.
 

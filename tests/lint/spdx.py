@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every source names its licence in its head, as NOTICE has it: part of `make lint`.
+"""Checks that every source names its licence in its head, as in NOTICE: part of `make lint`.
 
-  spdx.py            which files do not
-  spdx.py --write    writes the lines that are missing, and puts wrong ones right
+  spdx.py            prints files that do not
+  spdx.py --write    adds missing lines, and corrects wrong ones
 
 GPL-2.0-only OR BSD-2-Clause is for bpf/, vmlinux.h, and the headers that the programs in bpf/ include, directly or not. Everything else is Apache-2.0.
 Generated files, fixtures and documents have no such line.
@@ -17,7 +17,7 @@ TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 APACHE, KERNEL = "Apache-2.0", "GPL-2.0-only OR BSD-2-Clause"
 MARK = "SPDX-License-Identifier:"
 
-# How the line is written, by the end of the name or the whole of it.
+# The form of the line, by the end of the file's name or the whole name.
 COMMENTS = {".c": "// %s", ".h": "/* %s */", ".proto": "// %s", ".js": "// %s", ".css": "/* %s */", ".html": "<!-- %s -->",
             ".py": "# %s", ".sh": "# %s", ".awk": "# %s", "Makefile": "# %s", "Dockerfile": "# %s", "Kbuild": "# %s"}
 NOT_OURS_TO_MARK = re.compile(r"^(tests/fixtures/.*\.(?!py$)\w+|tests/golden/.*)$")
@@ -35,7 +35,7 @@ def comment_of(path):
     end = os.path.splitext(name)[1]
     if end in COMMENTS:
         return COMMENTS[end]
-    with open(path, "rb") as f:  # scripts without an end: .ci/run
+    with open(path, "rb") as f:  # scripts without a suffix: .ci/run
         return "# %s" if not end and f.read(3) in (b"#!/",) else None
 
 

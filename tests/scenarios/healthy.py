@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""healthy.py - quarter hours in which nothing is wrong, of as many kinds as nodes have. None may get a verdict. A thousand node-hours more are test_healthy's."""
+"""healthy.py - quarter hours without a fault, of all kinds of nodes. None may get a verdict. test_healthy runs another thousand node-hours."""
 from stories import busy
 from world import DRIVERS, Port, Scenario, packets, payload, scenario
 
@@ -12,7 +12,7 @@ def quiet(name, behave, ports=None, seconds=QUARTER, **header):
 
 
 def training(p, t):
-    """One second full, one idle; 0.3 % of the packets marked, hardly any pause."""
+    """One second of full load, one idle; 0.3 % of the packets marked, hardly any pause."""
     on = int(t) % 2 == 0
     rate = 0.97 * payload(p.gbps) if on else 0
     busy(p, rate, rate)
@@ -69,7 +69,7 @@ def quarters():
 
 @scenario
 def clock_step():
-    """People's clock is set back and forth by an hour; t does not care."""
+    """The wall clock is set back and forth by an hour; t is not affected."""
     p = Port()
 
     def behave(t):

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes every scenario and judges what rocectl says of it.
+"""Makes every scenario and judges the verdicts of rocectl on it.
 
   judge.py ROCECTL [NAME...]     runs those whose name has one of the words in it
   judge.py --write FOLDER [NAME...]   writes the files instead
 
-A scenario passes when each verdict that its header expects is there, with its severity, pod and onset, and no other is. One line for each that fails,
+A scenario passes if it has each verdict that its header expects, with its severity, pod and onset, and no other. One line for each that fails,
 "N passed, N failed" last.
 
 run: {build}/rocectl
@@ -45,8 +45,8 @@ def pods_of(verdict):
     return [f"{p['namespace']}/{p['name']}" for p in verdict["pods"]]
 
 
-def told(document):
-    """What was told of each (device, port, cause): severity, onsets, when opened and closed, pods, evidence."""
+def entries_of(document):
+    """{(device, port, cause): severity, onsets, times of opening and closing, pods, evidence}."""
     found = {}
     for event in document["events"]:
         v = event["verdict"]
@@ -65,7 +65,7 @@ def told(document):
 
 
 def check_expected(wanted, entry):
-    """Yields what is wrong with a verdict that had to be there."""
+    """Yields the mistakes of an expected verdict."""
     if entry is None:
         yield "is not there"
         return
@@ -82,7 +82,7 @@ def check_expected(wanted, entry):
     if "onsets" in wanted and len(entry["onsets"]) != wanted["onsets"]:
         yield f"began {len(entry['onsets'])} times, not {wanted['onsets']}"
     if "opened_by" in wanted and entry["opened"][0] > wanted["opened_by"]:
-        yield f"was told at {entry['opened'][0]}, not by {wanted['opened_by']}"
+        yield f"was reported at {entry['opened'][0]}, not by {wanted['opened_by']}"
     if "closed" in wanted and not (entry["closed"] and wanted["closed"][0] <= entry["closed"][-1] <= wanted["closed"][1]):
         yield f"ended at {entry['closed']}, not from {wanted['closed'][0]} to {wanted['closed'][1]}"
     if "reason" in wanted and wanted["reason"] not in entry["reasons"]:
@@ -94,13 +94,25 @@ def check_expected(wanted, entry):
     for key in ("explains", "first_moved", "peer", "evidence"):
         if key in wanted and wanted[key] not in {"explains": v["symptoms"], "first_moved": v["firstMoved"] or "", "peer": v["peer"] or "",
                                                  "evidence": " ".join(e["name"] for e in v["evidence"])}[key]:
-            yield f"{key}: {wanted[key]} is not said"
+            yield f"{key}: {wanted[key]} is missing"
+
+
+def check_evidence(verdict):
+    """Yields evidence that cannot be true, or that is not readable."""
+    for e in verdict["evidence"]:
+        if e["value"] is not None and e["value"] < 0:
+            yield f"is negative: {e['name']} = {e['value']}"
+        if (e["unit"] or "").startswith("mask") and (not e["word"] or e["threshold"] is not None):
+            yield f"is a bit mask without its bits, or with a limit: {e['name']}"
 
 
 def judge(header, document, complaints):
-    """Yields what is wrong."""
-    found = told(document)
+    """Yields all mistakes."""
+    found = entries_of(document)
     more = header.get("judge", {})
+    for verdict in [event["verdict"] for event in document["events"]] + document["end"]["verdicts"]:
+        for problem in check_evidence(verdict):
+            yield f"evidence of {verdict['cause']} on {verdict['device']} {problem}"
     wanted = header["expect"] if isinstance(header["expect"], list) else []
     for w in wanted:
         key = (w["device"], w["port"], w["cause"])
@@ -108,22 +120,22 @@ def judge(header, document, complaints):
             yield f"{w['cause']} on {w['device']} {problem}"
     for (device, _, cause), entry in found.items():
         if entry["opened"] and cause not in more.get("may", []) and entry["reasons"] != ["explained"]:
-            yield f"{cause} on {device} was told at {entry['opened']}, and should not"
+            yield f"{cause} on {device} was reported at {entry['opened']}, but is wrong"
     for (device, cause) in more.get("undecided", []):
         if not any(u["device"] == device and u["cause"] == cause for u in document["end"]["undecided"]):
-            yield f"{cause} on {device} is not said to be undecided"
+            yield f"{cause} on {device} is not reported as undecided"
     for device in more.get("clear", []):
         if not any(c["device"] == device for c in document["end"]["notTheNetwork"]):
-            yield f"{device} is not said to be clear"
+            yield f"{device} is not reported as clear"
     for device, watch in more.get("watch", {}).items():
         if not any(p["device"] == device and p["watch"] == watch for p in document["end"]["ports"]):
-            yield f"{device} is not said to be {watch}"
+            yield f"{device} is not reported as {watch}"
     for device, n in more.get("affected", {}).items():
         if not any(v["device"] == device and (v["podCount"], len(set(pods_of(v)))) == (n, n) for v in document["end"]["verdicts"]):
             yield f"{device} does not affect {n} pods"
     for text in more.get("complaints", []):
         if text not in complaints:
-            yield f"nothing is complained of {text!r}: {complaints[:200]!r}"
+            yield f"there is no complaint about {text!r}: {complaints[:200]!r}"
 
 
 def run(rocectl, s):

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""mistakes.py - what others got wrong, by the numbers of the list in the issue, as scenarios that must go right.
+"""mistakes.py - mistakes of other monitors, by the numbers of the issue's list, as scenarios that must give the right result.
 
-Not here, because no scenario can tell: 2 (a subscriber that fails) and 29 (windows against the interval) are the daemon's; 4, 14 and 22 (everything that opens
-can end) and 18 (clearing is visible) are test_latch's and test_diagnosis'.
+Not here, because no scenario can show them: 2 (a subscriber that fails) and 29 (windows against the interval) concern the daemon; test_latch and test_diagnosis
+test 4, 14 and 22 (everything that opens can end) and 18 (clearing is visible).
 """
 import json
 
-from causes import hidden, links, once, rates, simple, told  # noqa: F401
+from causes import hidden, links, once, rates, simple, with_keys  # noqa: F401
 from stories import busy, set_down
 from world import EVENTS, Port, Scenario, expected, line, scenario, series
 
@@ -108,7 +108,7 @@ def mistake_08_one_unreadable():
 def mistake_09_never_provisioned():
     never = Port(state=1)
     return [
-        simple("mistake-09-never-up", lambda p, t, on: set_down(p, True), expected("port_never_up", "info", onset=(29, 34)), port=never,
+        simple("mistake-09-never-up", lambda p, t, on: set_down(p, True), expected("port_never_up", "info", onset=(0, 2)), port=never,
                traffic=(0, 0)),
         simple("mistake-09-restart-between", lambda p, t, on: set_down(p, True), expected("link_flap", "critical", onset=(0, 2)),
                port=Port(state=1, was_active=True), traffic=(0, 0), seconds=300),
@@ -159,7 +159,7 @@ def mistake_13_clearing_counts():
 
 @scenario
 def mistake_15_tumbling_windows():
-    """121 errors in 60 s, astride every edge of a minute."""
+    """121 errors in 60 s, across each boundary of a minute."""
     return [simple(f"mistake-15-from-{at}", lambda p, t, _, at=at: p.rate.update(symbol_errors=121 / 60 if at <= t < at + 60 else 0),
                    expected("bad_link", onset=(at, at + 3), opened_by=at + 16), traffic=(24e9, 1e9), seconds=250) for at in (90, 119, 150)]
 
@@ -243,7 +243,7 @@ def mistake_23_pcie():
 
 @scenario
 def mistake_24_dead_before():
-    return simple("mistake-24-dead-before", rates(), expected("nic_stuck", "critical", onset=(29, 34)),
+    return simple("mistake-24-dead-before", rates(), expected("nic_stuck", "critical", onset=(0, 2)),
                   port=Port(health={"driverless": True}, state=0), traffic=(0, 0))
 
 
@@ -265,7 +265,7 @@ def mistake_26_direction():
 
 @scenario
 def mistake_27_quanta():
-    """The driver converts pause quanta with the rate of a link that has just gone."""
+    """The driver converts pause quanta with the rate of a link that has just gone down."""
     def behave(p, t, on):
         flap_at(60)(p, t, on)
         p.pause.update({"sent": 1, "received": 1} if 60 <= t < 64 else {"sent": 0, "received": 0})
@@ -275,7 +275,7 @@ def mistake_27_quanta():
 
 @scenario
 def mistake_28_storm_loop():
-    """The watchdog stops the pause each time; what the storm silences is no sign of health."""
+    """The watchdog stops the pause each time; missing traffic during the storm is no sign of health."""
     def behave(p, t, _):
         on = t >= 60 and int(t - 60) % 20 < 8
         p.pause["sent"] = 1 if on else 0
@@ -306,7 +306,7 @@ def mistake_31_app_made():
 
 
 class Raw:
-    """A file that is no Scenario: lines as they are."""
+    """A file that is not a Scenario: these lines unchanged."""
 
     def __init__(self, name, header, lines):
         self.name, self.header, self.lines = name, header, lines

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Short pieces of scenarios, for the lab's NIC to play: ten seconds before the fault begins, and half a minute of it.
 
-  pieces.py FOLDER          writes FOLDER/ROUND/NAME.jsonl: what stands in one round is played at the same time, each piece on ports of its own
-  pieces.py FOLDER PAGE     more rounds, all-1, all-2 ..: every other scenario of which that NIC can show the samples
+  pieces.py FOLDER          writes FOLDER/ROUND/NAME.jsonl: the pieces of a round are played at the same time, each on ports of its own
+  pieces.py FOLDER PAGE     more rounds, all-1, all-2 ..: every other scenario whose samples that NIC can show
 
-What no NIC without queue pairs and pods can show is taken out of them, and how long links are left alone is shorter. PAGE is docs/reference/metrics.md, which says
-what the drivers count.
+Keys that a NIC without queue pairs and pods cannot show are removed, and the settling time of links is shorter. PAGE is docs/reference/metrics.md, which has
+the drivers' counters.
 """
 import json
 import os
@@ -25,10 +25,10 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 from nic_vendors import Vendor, counters  # noqa: E402
 
 BEFORE, AFTER = 10, 26
-FAULT = 60  # where scenarios begin theirs
+FAULT = 60  # the time at which scenarios begin theirs
 THRESHOLDS = {"settle_seconds": 3}
 PCIE = {"width": 16, "max_width": 16, "gt_s": 32, "max_gt_s": 32}
-# The port that every round has beside its pieces, with the highest number: how the others step hangs on it (tests/lab/module/lab_script.h).
+# The port that every round has beside its pieces, with the highest number: its reads step the others (tests/lab/module/lab_script.h).
 HEALTHY = "healthy"
 
 N = packets(20e9)
@@ -44,7 +44,7 @@ def healthy(cc):
 
 
 def of_bnxt():
-    """What causes.py has of mlx5 alone."""
+    """Scenarios that causes.py has for mlx5 only."""
     return [
         causes.simple("bnxt-loss", causes.rates(nak=1e-3 * N, timeouts=4), port=bnxt()),
         causes.simple("bnxt-slow-receiver", causes.paused("sent", 0.3), traffic=HALF, port=bnxt()),
@@ -55,7 +55,7 @@ def of_bnxt():
 
 
 def switched_off():
-    """PFC of one port of three is switched off while all run."""
+    """PFC of one of three ports is switched off while all have traffic."""
     ports = [Port(f"mlx5_{i}") for i in range(3)]
 
     def behave(t):
@@ -67,8 +67,8 @@ def switched_off():
     return [Scenario("pfc-switched-off", ports).run(FAULT + AFTER, behave)]
 
 
-# Which maker has them, and which pieces are played at a time. Settings of one port are held against those of its siblings: of the ports of a
-# round only one may stand out.
+# Rounds: the makers of their scenarios, and the pieces that are played at a time. A port's settings are compared with those of its siblings: of the ports of a
+# round only one may differ.
 MAKERS = (causes.fabric_congestion, causes.slow_receiver, causes.slow_receiver_variants, causes.storms, causes.paused_by_network, causes.congestion_control,
           causes.settings, causes.global_pause, causes.links, causes.bad_link, causes.loss, causes.neighbours, causes.applications, causes.trust,
           mistakes.mistake_16_backwards, of_bnxt, switched_off, imperfect.on_a_nic)
@@ -94,10 +94,10 @@ def scenarios():
 
 # --- all others -------------------------------------------------------------------------------
 
-# What the lab's NIC has (tests/lab/guest/nic_player.py): physical functions, of which the healthy port has one, and virtual ones of each.
+# The functions of the lab's NIC (tests/lab/guest/nic_player.py): physical ones, one of them for the healthy port, and virtual ones of each.
 PFS, VFS = 11, 7
 NETDEV_DRIVERS = {"mlx5": "mlx5_core", "bnxt_re": "bnxt_en"}
-# What is said of ports and samples that it can show; what is said of queue pairs, pods and by a wall clock is taken out.
+# Keys of ports and samples that it can show; those of queue pairs, pods and the wall clock are removed.
 PORT_AS_MADE = {"state": 4, "mtu_bytes": 4096, "settings": {"pfc": [3]}}
 PORT_CAN_SAY = {"device", "port", "driver", "function", "parent", "rate_bytes_per_second", "mtu_bytes", "bytes_source", "state", "settings", "management",
                 "pods", "qps"}
@@ -107,7 +107,7 @@ HEALTH = {"devlink_error", "unreachable"}
 
 
 def with_values(lines):
-    """The same lines without what is taken out."""
+    """The lines without removed keys."""
     return [{k: v for k, v in line.items() if k not in TAKEN_OUT} for line in lines]
 
 
@@ -123,7 +123,7 @@ def line_can_be_played(line, vendor):
 
 
 def can_be_played(scenario, vendors):
-    """All of its ports have all of their samples, one a second, with the same counters, and nothing that this NIC cannot show."""
+    """True if all of its ports have all samples, one a second, with the same counters, and nothing that this NIC cannot show."""
     lines = with_values(window(scenario))
     if scenario.interval != 1 or scenario.header.get("thresholds") or not all(port_can_be_played(p) for p in scenario.ports):
         return False
@@ -137,13 +137,13 @@ def can_be_played(scenario, vendors):
 
 
 def functions_of(scenario):
-    """How many physical ones it needs; None: with more virtual ones than those have."""
+    """The number of physical functions that it needs; None: it needs more virtual ones than those have."""
     parents = [p.header().get("parent") for p in scenario.ports]
     return parents.count(None) if all(parents.count(p) <= VFS for p in parents if p) else None
 
 
 def all_rounds(page):
-    """(name, congestion control, scenarios) of rounds, as full as they can be."""
+    """(name, congestion control, scenarios) of rounds, filled as far as possible."""
     vendors = {rdma: Vendor(page, rdma, netdev) for rdma, netdev in NETDEV_DRIVERS.items()}
     named = {name for names in ROUNDS.values() for name in names}
     rounds, left_out = {}, []
@@ -174,7 +174,7 @@ def add_to_round(rounds, scenario):
 
 
 def as_the_nic_has_it(port, names):
-    """A port of the header: who counts its bytes, a PCIe link that can carry them, and nothing of queue pairs and pods."""
+    """A port of the header: the source of its bytes, a PCIe link that can carry them, and no queue pairs and pods."""
     port = {k: v for k, v in port.items() if k not in ("pods", "qps")}
     if port.get("settings"):
         port["settings"] = {"pcie": PCIE, **port["settings"]}
@@ -182,7 +182,7 @@ def as_the_nic_has_it(port, names):
 
 
 def begins(scenario):
-    """When the first verdict is expected to begin, else when a fault would; what is so from the start stays so."""
+    """The expected onset of the first verdict, otherwise the time of faults; faults from the start stay at the start."""
     wanted = scenario.header["expect"]
     onsets = [sum(w["onset"]) / 2 for w in wanted] if isinstance(wanted, list) else []
     first = min(onsets, default=FAULT)
@@ -195,7 +195,7 @@ def window(scenario):
 
 
 def piece(scenario, names):
-    """The file's text, with its ports under other names."""
+    """The file's text, with its ports renamed."""
     header = {k: v for k, v in scenario.header.items() if k not in ("expect", "judge")}
     header.update(thresholds=THRESHOLDS, ports=[as_the_nic_has_it(p.header(), names) for p in scenario.ports])
     lines = with_values(window(scenario))
@@ -206,7 +206,7 @@ def piece(scenario, names):
 
 
 def write_round(folder, played):
-    """The last of them is the healthy one."""
+    """The last scenario is the healthy one."""
     os.makedirs(folder)
     number = 0
     for scenario in played:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""pods.py - ports of pods, and the cable that they share: what is down alone, what is down together, and which VF is at fault."""
+"""pods.py - ports of pods, and the cable that they share: single ports down, all ports of a cable down, and the VF at fault."""
 from stories import busy, set_down
 from world import Port, Scenario, expected, packets, scenario
 
@@ -13,7 +13,7 @@ def vf(number, **identity):
 
 
 def node(name, n_vfs, behave, wanted="none", seconds=300, vfs=None, uplink=None, **more):
-    """A PF that no pod has, with VFs of pods; behave(t, pf, vfs) is called before each sample."""
+    """A PF without a pod, with VFs of pods; behave(t, pf, vfs) is called before each sample."""
     pf, vfs = uplink or Port("mlx5_0", pods=[]), vfs or [vf(i + 1) for i in range(n_vfs)]
     s = Scenario(name, [pf] + vfs, wanted, **more)
 
@@ -28,7 +28,7 @@ def node(name, n_vfs, behave, wanted="none", seconds=300, vfs=None, uplink=None,
 
 
 def fall(port, down, off=None):
-    """off: the port is down by itself, its PF's link is up."""
+    """off: the port alone is down, its PF's link is up."""
     set_down(port, down)
     if down:
         busy(port)
@@ -94,7 +94,7 @@ def ports_that_are_off():
             vfs[0].extra["admin_down"] = False
 
     def moves(t, _, vfs):
-        """Into the pod: down for a while, unreadable in between."""
+        """Moves into the pod: down for a while, unreadable in between."""
         fall(vfs[0], 60 <= t < 80)
         if t in (60, 80):
             vfs[0].extra["admin_down"] = t == 60
@@ -128,7 +128,7 @@ def ports_of_one_cable():
     late = [{**one, "onset": [60, 63]}]
 
     def stays(t, pf, vfs):
-        """The cable is back after a minute; one VF stays down, which its PF took down meanwhile."""
+        """The cable is back after a minute; one VF stays down, because its PF disabled it meanwhile."""
         cable(60, 120)(t, pf, vfs)
         if t >= 60:
             fall(vfs[1], True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""reports.py - issues that were filed against other health monitors of NICs (NVSentinel, gpud), as scenarios that must go right.
+"""reports.py - issues of other health monitors of NICs (NVSentinel, gpud), as scenarios that must give the right result.
 
 Not here: a misspelt threshold (mistake-05), the management port (mistake-06), a device that comes back under another name (mistake-07), one unreadable
 device (mistake-08).
@@ -11,9 +11,9 @@ from world import Port, Scenario, expected, scenario
 
 @scenario
 def second_port_never_provisioned():
-    """NVSentinel#1361, #1379, PR#1462: the second port of a card was never connected. Information, for as long as it may take; nothing of its sibling."""
+    """NVSentinel#1361, #1379, PR#1462: the second port of a card was never connected. Severity info, for any time; no verdict on its sibling."""
     first, second = Port("mlx5_0"), Port("mlx5_1", state=1, pods=[], qps={"count": 0, "peers": 0})
-    s = Scenario("report-second-port", [first, second], [expected("port_never_up", "info", "mlx5_1", onset=(28, 34), pod=None, open_at_end=True)])
+    s = Scenario("report-second-port", [first, second], [expected("port_never_up", "info", "mlx5_1", onset=(0, 2), pod=None, open_at_end=True)])
 
     def behave(_):
         busy(first, 20e9, 20e9)
@@ -24,7 +24,7 @@ def second_port_never_provisioned():
 
 @scenario
 def state_and_counter_in_one_poll():
-    """NVSentinel#1488: a link that goes down in the sample in which its errors begin. Both are known, and the errors that stay are named when it is up again."""
+    """NVSentinel#1488: a link goes down in the sample in which its errors begin. Both are recorded; errors that continue get a verdict when it is up again."""
     def behave(p, t, on):
         down = 60 <= t < 70
         set_down(p, down)
@@ -40,7 +40,7 @@ def state_and_counter_in_one_poll():
 
 @scenario
 def issm_missing_by_design():
-    """NVSentinel#1716: GB300 has no issm. It is no fault, and neither is a port that nobody uses beside it."""
+    """NVSentinel#1716: GB300 has no issm. That is no fault, and neither is an unused port beside it."""
     return simple("report-no-issm", rates(), port=Port(health={"no_uverbs": False, "no_umad": False}))
 
 
@@ -60,7 +60,7 @@ def flap_recovers_by_itself():
 
 @scenario
 def the_only_device_disappears():
-    """NVSentinel#1313. What the observer makes of it: the function without a device, in place of the port."""
+    """NVSentinel#1313. The observer reports the function without a device in place of the port."""
     port, rest = Port("mlx5_0"), Port("mlx5_1", health={"driverless": True}, state=0, pods=[])
     s = Scenario("report-only-device", [port, rest], [expected("nic_stuck", "critical", "mlx5_1", onset=(90, 96), pod=None, open_at_end=True)])
 

@@ -9,7 +9,7 @@ def busy(port, received=0.0, sent=0.0):
 
 @scenario
 def story_01_incast():
-    """16 to 1, 400G: B at 0.99 of what the line carries, 8 % of its packets marked, one CNP for each of 16 flows every 50 us."""
+    """16 to 1, 400G: B at 0.99 of the line's capacity, 8 % of its packets marked, one CNP for each of 16 flows every 50 us."""
     b = Port("mlx5_0", 400, qps={"count": 16, "peers": 16})
     s = Scenario("story-01-incast", [b], [expected("incast")])
 
@@ -58,7 +58,7 @@ def story_02_two_elephants():
 
 @scenario
 def story_02_near_miss():
-    """The same drop without a mark: the application became slower, and the network is said not to be it."""
+    """The same drop without a mark: the application became slower, and the network is reported as not the cause."""
     a = Port("mlx5_0", 200)
     s = Scenario("story-02-near-miss", [a], clear=["mlx5_0"])
     return s.run(240, lambda t: busy(a, 1e9, 10e9 if t >= 60 else 24.4e9))
@@ -66,7 +66,7 @@ def story_02_near_miss():
 
 @scenario
 def story_03_half_width_slot():
-    """B drains 27 GB/s of a 400G line over PCIe x8: it pauses 0.45 of the time, and waits for PCIe 0.6 of it. Its sender is paused 0.4, silently."""
+    """B drains 27 GB/s of a 400G line over PCIe x8: it sends pause for 0.45 of the time, and waits for PCIe for 0.6. Its sender is paused for 0.4, without other symptoms."""
     b = Port("mlx5_0", 400, pods=["train/b"], settings={"pfc": [3], "pcie": {"width": 8, "max_width": 16, "gt_s": 32, "max_gt_s": 32}})
     a = Port("mlx5_1", 400, pods=["train/a"])
     s = Scenario("story-03-half-width-slot", [b, a], [
@@ -88,7 +88,7 @@ def story_03_half_width_slot():
 
 @scenario
 def story_03_near_miss():
-    """PCIe stalls, the line is full, nobody is paused."""
+    """PCIe stalls, the line is full, no port is paused."""
     b = Port("mlx5_0", 400)
     b.gauge["pcie_stalled"] = 0.6
     return Scenario("story-03-near-miss", [b]).run(240, lambda t: busy(b, 0.98 * payload(400), 1e9))
@@ -96,7 +96,7 @@ def story_03_near_miss():
 
 @scenario
 def story_04_receiver_not_ready():
-    """1,500 RNR NAKs a second: the receiver's CPU is throttled. A sees the NAKs, B the missing work requests."""
+    """1,500 RNR NAKs a second: the receiver's CPU is throttled. A counts the NAKs, B the missing work requests."""
     a = Port("mlx5_0", 100, pods=["train/a"])
     b = Port("mlx5_1", 100, pods=["train/b"])
     s = Scenario("story-04-receiver-not-ready", [a, b], [
@@ -179,7 +179,7 @@ def story_06_storm_victim():
 
 @scenario
 def story_06_near_miss():
-    """Paused for 0.97 of the time while 3 % of the line pass: severe, but moving."""
+    """Paused for 0.97 of the time while 3 % of the line rate pass: severe, but not a storm."""
     a = Port("mlx5_0", 400)
     s = Scenario("story-06-near-miss", [a], [expected("paused_by_network", "warning")])
 
@@ -223,7 +223,7 @@ def story_07_near_miss():
 
 @scenario
 def story_08_dirty_optic():
-    """50 symbol errors a second of 4e11 bits: 1.2e-10, nearly all on lane 2; the gaps they make."""
+    """50 symbol errors a second of 4e11 bits: 1.2e-10, nearly all on lane 2; and the resulting gaps."""
     b = Port("mlx5_0", 400, lossless=(3,))
     lanes = {f'roce_phy_lane_errors_total{{lane="{i}"}}': 0 for i in range(4)}
     b.rate.update(lanes)
@@ -241,7 +241,7 @@ def story_08_dirty_optic():
 
 @scenario
 def story_08_near_miss():
-    """Corrected bits on all eight ports, nothing uncorrectable: PAM4 as it is."""
+    """Corrected bits on all eight ports, nothing uncorrectable: normal for PAM4."""
     ports = [Port(f"mlx5_{i}", 400) for i in range(8)]
     s = Scenario("story-08-near-miss", ports)
 
@@ -280,7 +280,7 @@ def story_09_flap_and_moved_gid():
 
 @scenario
 def story_09_near_miss():
-    """The driver is loaded anew: gone for 2 s, every counter starts over."""
+    """The driver is reloaded: the device is missing for 2 s, every counter restarts."""
     a = Port("mlx5_0", 200, start=1e9)
     s = Scenario("story-09-near-miss", [a])
 
@@ -295,7 +295,7 @@ def story_09_near_miss():
 
 @scenario
 def story_10_wrong_class():
-    """DevX queue pairs send DSCP 0: of 44.9 GB/s, 0.9 travel on priority 0, and some of those are lost."""
+    """DevX queue pairs send DSCP 0: 0.9 of 44.9 GB/s are on priority 0, and some of it is lost."""
     a = Port("mlx5_0", 400, lossless=(5,), settings={"pfc": [5], "trust": "dscp"})
     s = Scenario("story-10-wrong-class", [a], [expected("wrong_priority")])
 
@@ -333,7 +333,7 @@ def silent_pause(name, cc, wanted, **identity):
 
 @scenario
 def story_11_ecn_never_acts():
-    """Paused 0.75 of the time, no notification: not ECN capable where queue pairs say so, undecided where not; information on a fabric of PFC alone."""
+    """Paused 0.75 of the time, no notification: not ECN capable if the queue pairs report that, undecided otherwise; severity info on a fabric with PFC only."""
     return [
         silent_pause("story-11-not-ecn-capable", "unknown", [expected("not_ecn_capable", "info", explains="paused_by_network")],
                      qps={"count": 8, "peers": 1, "not_ect": 8}),
@@ -360,7 +360,7 @@ def story_11_near_miss():
 
 @scenario
 def story_12_peer_vanishes():
-    """One of eight peers is killed: time-outs, then its queue pair dies after 8.6 s; all others go on."""
+    """One of eight peers is killed: time-outs, then its queue pair dies after 8.6 s; all others continue."""
     a = Port("mlx5_0", 200, qps={"count": 8, "peers": 8})
     s = Scenario("story-12-peer-vanishes", [a], [expected("peer_gone", "warning", onset=(60, 63), peer="10.1.0.7")])
 
@@ -376,7 +376,7 @@ def story_12_peer_vanishes():
 
 @scenario
 def story_12_job_ends():
-    """All queue pairs of one pod die at once, nothing moves any more, and its container ends half a minute later."""
+    """All queue pairs of one pod die at once, traffic ends, and its container ends half a minute later."""
     a = Port("mlx5_0", 200, qps={"count": 8, "peers": 8})
     s = Scenario("story-12-job-ends", [a], [expected("job_ended", "info", onset=(60, 92))])
 

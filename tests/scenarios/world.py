@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""world.py - what scenarios are made of: ports whose counters grow by rates, and files of docs/reference/scenarios.md.
+"""world.py - the parts of scenarios: ports whose counters grow by rates, and files of docs/reference/scenarios.md.
 
 The arithmetic is that of RC WRITE middle packets over IPv4: 12 BTH + 8 UDP + 20 IP + 14 Ethernet + 4 ICRC beside the payload, and 4 FCS + 20 gap and
 preamble on the wire.
@@ -9,7 +9,7 @@ import random
 
 HEADERS = 58
 WIRE = HEADERS + 24
-SOLID = 3  # the lossless priority of every port that does not say otherwise
+SOLID = 3  # the default lossless priority of a port
 
 
 def line(gbps):
@@ -58,7 +58,7 @@ SECONDS = {
 }
 GAUGES = {"pcie_stalled": series("roce_pcie_stalled_ratio", op="write"), "qps": series("roce_resource_active", kind="qp"),
           "mrs": series("roce_resource_active", kind="mr")}
-# What drivers have beside bytes and packets.
+# The drivers' counters besides bytes and packets.
 DRIVERS = {
     "mlx5": [k for k in EVENTS if k not in ("optional_ce", "soft_timeouts", "rnr_sent", "tx_timeouts", "health_reports")] + list(SECONDS),
     "bnxt_re": ["ce", "cnp_sent", "cnp_received", "oos", "nak", "timeouts", "retries_exceeded", "rnr_nak", "wqe_missing", "discards", "symbol_errors",
@@ -71,7 +71,7 @@ HAS_PAUSE = ("mlx5", "bnxt_re", "hns")
 
 
 class Port:
-    """One port. Rates are attributes of `rate` by short name; whoever sets none leaves the counter standing."""
+    """One port. Rates are attributes of `rate` by short name; a counter without a rate does not change."""
 
     def __init__(self, device="mlx5_0", gbps=200, mtu=4096, driver="mlx5", pods=("train/train-7",), lossless=(SOLID,), start=0, **identity):
         self.device, self.gbps, self.mtu, self.driver = device, gbps, mtu, driver
@@ -93,7 +93,7 @@ class Port:
         return {k: v for k, v in self.identity.items() if v is not None}
 
     def _growth(self):
-        """Every series of this sample: growth a second."""
+        """Every series of this sample: growth per second."""
         names = DRIVERS[self.driver]
         grows = {EVENTS[k]: self.rate.get(k, 0) for k in names if k in EVENTS}
         grows.update({EVENTS[k]: v for k, v in self.rate.items() if k in EVENTS})
@@ -120,7 +120,7 @@ class Port:
         return rate * shares.get(priority, 0) * (1 + HEADERS / self.mtu) + self.other.get((direction, priority), 0)
 
     def step(self, seconds, noise, rng):
-        """Counters after so many more seconds. One factor for all rates of a sample: traffic ebbs as a whole."""
+        """Advances the counters by these seconds. One random factor for all rates of a sample: traffic varies as a whole."""
         ebb = 1 + rng.uniform(-noise, noise)
         for name, rate in self._growth().items():
             exact = "seconds_total" in name
@@ -133,7 +133,7 @@ class Port:
 
     @staticmethod
     def _few(expected, rng):
-        """Rare events come whole."""
+        """Rare events are whole numbers."""
         whole = int(expected)
         return whole + (rng.random() < expected - whole)
 
@@ -145,7 +145,7 @@ class Port:
 
 
 class Scenario:
-    """A file: run() calls behave(t) before each sample, which sets what ports do from then on."""
+    """A file: run() calls behave(t) before each sample, which sets the ports' behaviour from then on."""
 
     def __init__(self, name, ports, expect="none", cc="dcqcn", seed=None, start=1.8e9, noise=0.03, jitter=0.015, interval=1, thresholds=None,
                  **judge):
@@ -164,7 +164,7 @@ class Scenario:
             for port in self.ports:
                 port.step(at - self.now if self.now is not None else 0, self.noise, self.rng)
             if i == 0:
-                # So that the header says what is so from the beginning.
+                # So that the header has the state at the start.
                 behave(t)
             for port in self.ports:
                 if port.present:
@@ -181,7 +181,7 @@ class Scenario:
 
 
 def expected(cause, severity="warning", device="mlx5_0", onset=(59, 63), pod="train/train-7", **more):
-    """One verdict that has to be there."""
+    """One expected verdict."""
     return {"cause": cause, "severity": severity, "device": device, "port": 1, "onset": list(onset), "pod": pod, **more}
 
 

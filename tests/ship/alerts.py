@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Judges alerts in a real Prometheus that scrapes real daemons. On rocelet itself: none is there, all are well, one is killed, one hangs, their targets are
-gone. On a cable: a PF and a VF of it lose their link.
+"""Judges alerts in a real Prometheus that scrapes real daemons. About rocelet itself: none runs, all run, one is killed, one hangs, their targets are
+removed. About a cable: a PF and its VF lose their link.
 
   alerts.py DAEMON MK_SYSFS PROMETHEUS
 
@@ -30,12 +30,12 @@ daemon_python.programs["daemon"], daemon_python.programs["mk_sysfs"] = sys.argv[
 
 def firing(prometheus):
     """{(alert, node)} of those that speak of rocelet's own absence; None: it does not answer."""
-    found = prometheus.ask('ALERTS{alertstate="firing", alertname=~"Rocelet(All)?Down"}')
+    found = prometheus.ask('ALERTS{alertstate="firing", alertname=~"Rocelet((All)?Down|TargetMissing)"}')
     return None if found is None else {(f["metric"]["alertname"], f["metric"].get("node", "")) for f in found}
 
 
 def cut(prometheus, node):
-    """The link of a PF goes down, and its VF's with it: one cable, one alert of each kind."""
+    """The links of a PF and of its VF go down: one cable, one alert of each kind."""
     def of_links():
         found = prometheus.ask('ALERTS{alertstate="firing", alertname=~"RoceletLink.*|RoceletDiagnosis.*"}') or []
         return {(f["metric"]["alertname"], f["metric"]["node"], f["metric"]["device"]) for f in found}
@@ -43,6 +43,8 @@ def cut(prometheus, node):
         node.story(device).play(diagnosis_python.TRAFFIC)
     vf = f'function:roce_vf_info:pf{{instance="hung", device="{diagnosis_python.VF}", pf="{diagnosis_python.PF}"}}'
     check("a VF is known as one of its PF", "" if becomes(lambda: prometheus.ask(vf)) else str(prometheus.ask("function:roce_vf_info:pf")))
+    in_use = f'port:roce_received:utilisation5m{{instance="hung", pf="{diagnosis_python.PF}"}} > 0.001'
+    check("its port is in use", "" if becomes(lambda: prometheus.ask(in_use)) else str(prometheus.ask("port:roce_received:utilisation5m")))
     check("while links are up, none alerts", *(str(alert) for alert in of_links()))
     for device in diagnosis_python.PF, diagnosis_python.VF:
         node.stories[device].play()
@@ -65,10 +67,11 @@ def fire(prometheus, what, unseen, *wanted):
         value[0] = found and int(found[0]["value"][1])
         return value[0] == unseen
     if unseen is not None:
-        check(f"  {unseen} nodes are unseen", "" if becomes(counted) else f"it says {value[0]}")
+        check(f"  {unseen} nodes are unseen", "" if becomes(counted) else f"the count is {value[0]}")
 
 
 ALL, KILLED, HUNG = ("RoceletAllDown", ""), ("RoceletDown", "killed"), ("RoceletDown", "hung")
+MISSING = [("RoceletTargetMissing", name) for name in ("killed", "hung")]
 addresses = {name: f"127.0.0.1:{free_port()}" for name in ("killed", "hung")}
 with contextlib.ExitStack() as stack:
     prometheus = stack.enter_context(Prometheus(sys.argv[3], ["rocelet"], quick_rules()))
@@ -85,8 +88,8 @@ with contextlib.ExitStack() as stack:
     nodes["hung"].process.send_signal(signal.SIGCONT)
     fire(prometheus, "one that answers again ends the outage", 1, KILLED)
     prometheus.set_targets("rocelet", {"hung": addresses["hung"]})
-    fire(prometheus, "a target that is gone is not down, and is unseen", 1)
+    fire(prometheus, "a target that is gone is not down, but missing and unseen", 1, MISSING[0])
     prometheus.set_targets("rocelet", {})
-    fire(prometheus, "targets that are all gone are an outage", 2, ALL)
+    fire(prometheus, "targets that are all gone are an outage, and each is missing", 2, ALL, *MISSING)
     nodes["killed"].process.returncode = 0  # killed by us: its end was no failure
 end()

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # arm64.sh - the programs for arm64: unit tests, and the image, run by qemu's user mode on a machine of another architecture. As root.
 #
-# qemu carries out arm64's instructions and hands system calls to this machine's kernel, some of which it does not know. Groups of tests that
-# need one are listed below, with how many of their tests fail for that reason: as many may, and are counted as skipped. All others must
-# hold. Whether the BPF objects load is for an arm64 kernel to say: of them only what can be read is judged.
+# qemu emulates arm64's instructions and passes system calls to this machine's kernel, but does not support all of them. Groups of tests that
+# need an unsupported one are listed below, with the number of tests that fail for that reason: as many may, and are counted as skipped. All
+# others must pass. Only an arm64 kernel can load the BPF objects: here only their content is checked.
 # run:
 # proves: Makefile k8s/deploy/image bpf
 # when: soak
@@ -15,7 +15,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 readonly BUILD=build/arm64 LOGS=build/arm64/logs
 TESTS=0 SKIPPED=0
 
-# GROUP TESTS REASON: what qemu 7.2 does not have.
+# GROUP TESTS REASON: the limitation of qemu 7.2.
 not_under_qemu() {
     cat <<'END'
 bpf_source 1 bpf(2)
@@ -44,7 +44,7 @@ lock 3 a daemon in a forked process does not get to answer
 END
 }
 
-# Registers are named in the program: an arm64 kprobe reads its arguments from regs[], an x86 one from di, si, ..
+# The program names the registers: an arm64 kprobe reads its arguments from regs[], an x86 one from di, si, ..
 registers_are_arm64s() {
     local object n=0
     for object in "$BUILD"/gen/*.bpf.o; do
@@ -54,14 +54,14 @@ registers_are_arm64s() {
     ((n > 0))
 }
 
-# Four at a time: they mostly wait. In namespaces with which everything ends that a test has left, processes and files.
+# Four at a time, as they mostly wait. In namespaces whose end removes all processes and files that a test has left.
 run_tests() {
     # shellcheck disable=SC2016 # the inner shell's
     tests/lib/groups.sh "$BUILD/tests" "$QEMU" -L "$SYSROOT" |
         unshare --mount --pid --fork --kill-child --mount-proc sh -c 'mount -t tmpfs tmpfs /tmp && exec "$@"' sh xargs -P 4 -L 1 sh -c 'log=$4/group-$6.log; timeout -k 5 300 "$1" -L "$2" "$3/tests/$5" "$6" >"$log" 2>&1; echo $? >"$log.rc"' sh "$QEMU" "$SYSROOT" "$BUILD" "$LOGS"
 }
 
-# Each group's tests, as cmocka reports them. One that did not come to its end has failed.
+# Each group's tests, as cmocka reports them. A group without a result has failed.
 judge_test() { # NAME
     local log=$LOGS/group-$1.log bad allowed why
     bad=$(awk '/^\[  (FAILED |ERROR  ) \] [a-z0-9_]+$/ { print $NF }' "$log" | sort -u | wc -l)
@@ -78,7 +78,7 @@ make --no-print-directory --silent -j2 ARCH=arm64 all tests image
 SYSROOT=$(k8s/deploy/image/sysroot.sh arm64)
 QEMU=$(tests/ship/qemu.sh arm64)
 rm -rf "$LOGS" && mkdir -p "$LOGS"
-# A tree is made by a program of this machine: qemu's programs cannot start one of their own kind.
+# The tree is created by a program of this machine: qemu's programs cannot start one of their own kind.
 cp build/bench/mk_sysfs "$BUILD/bench/mk_sysfs"
 check "BPF programs read arm64's registers" registers_are_arm64s
 run_tests
@@ -86,5 +86,5 @@ for log in "$LOGS"/group-*.log; do
     log=${log##*/group-}
     judge_test "${log%.log}"
 done
-check "the image holds" "tests/ship/image.sh arm64 >'$LOGS/image.log' 2>&1"
-echo "# arm64: $TESTS unit tests passed, $SKIPPED not run for what qemu lacks"
+check "the image passes its checks" "tests/ship/image.sh arm64 >'$LOGS/image.log' 2>&1"
+echo "# arm64: $TESTS unit tests passed, $SKIPPED not run because of qemu's limitations"

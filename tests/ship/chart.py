@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Judges the Helm chart: what helm renders is what `kubectl apply -k` applies, each value has its effect, and a wrong one is refused by name.
+"""Judges the Helm chart: helm renders what `kubectl apply -k` applies, each value has its effect, and a wrong one is rejected by name.
 
   chart.py HELM KUBECTL
 
@@ -83,7 +83,7 @@ def by_kind(docs):
 
 
 def without_nulls(x):
-    """Kustomizes differ in whether a patch's null stays."""
+    """Versions of kustomize differ in whether they keep a patch's null."""
     if isinstance(x, dict):
         return {k: without_nulls(v) for k, v in x.items() if v is not None}
     return [without_nulls(v) for v in x] if isinstance(x, list) else x
@@ -121,7 +121,7 @@ def an_old_api_server_gets_the_annotation():
 
 
 def with_component(name, mode="native"):
-    """The DaemonSet of a mode with that component, lists by name: a patch puts what it changes first."""
+    """The DaemonSet of a mode with that component, lists by name: a patch moves changed elements to the front."""
     with tempfile.TemporaryDirectory() as folder:
         deploy = os.path.relpath(DEPLOY, os.path.realpath(folder))
         with open(folder + "/kustomization.yaml", "w", encoding="utf-8") as f:
@@ -154,6 +154,13 @@ def values_for_platforms_are_the_components():
 
 
 @check
+def the_values_for_k3s_of_the_page_are_the_component():
+    with open(os.path.join(TOP, "docs/start/platforms.md"), encoding="utf-8") as f:
+        values = yaml.safe_load(re.search(r"^```yaml\n(hostPaths:.*?)^```$", f.read(), re.M | re.S)[1])
+    assert by_name(by_kind(template(values))["DaemonSet"]) == with_component("k3s")
+
+
+@check
 def node_features_are_the_component():
     for mode in MODES:
         assert by_name(by_kind(template({"mode": mode, "nodeFeatures": True}))["DaemonSet"]) == with_component("node-features", mode), mode
@@ -161,25 +168,78 @@ def node_features_are_the_component():
     assert args[-2:] == ["--features-dir=/etc/kubernetes/node-feature-discovery/features.d", "--log-level=debug"], args
 
 
+def listens(docs):
+    """What a release has of its port: the daemon's flag, the container's port, and the annotations; None for what is missing."""
+    daemonset = by_kind(docs)["DaemonSet"]["spec"]["template"]
+    container, annotations = daemonset["spec"]["containers"][-1], daemonset["metadata"]["annotations"] or {}
+    port, = container.get("ports") or [{}]
+    flags = [arg for arg in container["args"] if arg.startswith("--listen")]
+    return flags, port.get("containerPort"), annotations.get("prometheus.io/port"), annotations.get("prometheus.io/scrape")
+
+
+@check
+def one_value_is_the_port_everywhere():
+    """Also of a configuration in the values, and the port can be off. native-surge reserves no port."""
+    for mode, (values, flags, port) in itertools.product(MODES, (
+            ({}, [], 9907), ({"listen": None}, [], 9907), ({"listen": ":9917"}, ["--listen=:9917"], 9917), ({"listen": "10.0.0.1:80"}, ["--listen=10.0.0.1:80"], 80),
+            ({"listen": "[::1]:9917"}, ["--listen=[::1]:9917"], 9917), ({"listen": ""}, ["--listen="], None),
+            ({"config": {"listen": "127.0.0.1:9917"}}, [], 9917), ({"config": {"listen": ""}}, [], None),
+            ({"config": {"listen": ":1"}, "listen": ":9918"}, ["--listen=:9918"], 9918))):
+        wanted = (flags, None if mode == "native-surge" else port, str(port) if port else None, "true" if port else None)
+        docs = template({"mode": mode, **values})
+        assert listens(docs) == wanted, f"{mode}, {values}: {listens(docs)}"
+    assert container_of(template({"listen": ":9917", "extraArgs": ["--no-bpf"]}))["args"][-2:] == ["--listen=:9917", "--no-bpf"]
+    for value in ("9917", ":0", ":", ":x", "::1"):
+        refused({"listen": value}, "listen")
+    refused({"extraArgs": ["--listen=:9917"]}, "value listen")
+    refused({"listen": "", "podMonitor": {"enabled": True}}, "podMonitor.enabled")
+    _, canary = releases_of_groups({"listen": ":9917", "podMonitor": {"enabled": True}})
+    assert listens(canary) == (["--listen=:9917"], 9917, "9917", "true"), listens(canary)
+
+
+@check
+def another_port_and_none_are_the_components():
+    """But that a component reserves no port of the host: an overlay may have none."""
+    def plain(daemonset):
+        daemonset["spec"]["template"]["spec"]["containers"][0].pop("ports", None)
+        metadata = daemonset["spec"]["template"]["metadata"]
+        metadata["annotations"] = metadata["annotations"] or {}
+        return by_name(daemonset)
+    for mode, (name, value) in itertools.product(MODES, (("port", ":9917"), ("no-port", ""))):
+        assert plain(by_kind(template({"mode": mode, "listen": value}))["DaemonSet"]) == plain(with_component(name, mode)), (mode, name)
+
+
+@check
+def nodes_wait_for_nvidias_driver_as_with_the_component():
+    for mode in MODES:
+        assert by_name(by_kind(template({"mode": mode, "mofedWait": True}))["DaemonSet"]) == with_component("mofed-wait", mode), mode
+    for docs in releases_of_groups({"mofedWait": True, "nodeSelector": {"rdma": "yes"}}):
+        selector = by_kind(docs)["DaemonSet"]["spec"]["template"]["spec"]["nodeSelector"]
+        assert selector.items() >= {"rdma": "yes", "network.nvidia.com/operator.mofed.wait": "false"}.items(), selector
+
+
 @check
 def links_are_made_with_the_plugin_and_removed_with_it():
     docs = by_kind(template({"mode": "multus", "cniLinks": ["sriov", "rdma"], "image": {"repository": "r.example/x", "tag": "7"}}))
     init, = docs["DaemonSet"]["spec"]["template"]["spec"]["initContainers"]
     assert init["args"] == ["--install-cni=/host/cni-bin", "--link=sriov,rdma"] and init["image"] == "r.example/x:7", init
-    assert template({"mode": "multus-uninstall", "cniLinks": ["sriov"]}) == template({"mode": "multus-uninstall"})  # it finds them itself
+    docs = by_kind(template({"mode": "multus", "cniLinks": ["sriov"], "cniSetAside": True}))
+    init, = docs["DaemonSet"]["spec"]["template"]["spec"]["initContainers"]
+    assert init["args"] == ["--install-cni=/host/cni-bin", "--link=sriov", "--set-aside"], init
+    assert template({"mode": "multus-uninstall", "cniLinks": ["sriov"]}) == template({"mode": "multus-uninstall"})  # uninstall finds them itself
     for mode in MODES[:4]:
         refused({"mode": mode, "cniLinks": ["sriov"]}, "cniLinks")
 
 
 @check
-def a_prometheus_that_selects_by_label_finds_what_is_for_it():
+def a_prometheus_that_selects_by_label_finds_its_objects():
     values = {"podMonitor": {"enabled": True, "labels": {"release": "kps"}, "interval": "30s", "endpoint": {"scheme": "https", "tlsConfig": {"ca": {"secret": {"name": "s", "key": "ca"}}}}},
               "prometheusRule": {"enabled": True, "labels": {"release": "kps"}}}
     docs, usual = by_kind(template(values)), by_kind(template({"podMonitor": {"enabled": True}, "prometheusRule": {"enabled": True}}))
     for kind in ("PodMonitor", "PrometheusRule"):
         assert docs[kind]["metadata"]["labels"] == {"release": "kps", **usual[kind]["metadata"]["labels"]}, kind
-    mine, before = (d["PodMonitor"]["spec"]["podMetricsEndpoints"][0] for d in (docs, usual))
-    assert mine == {**before, "interval": "30s", **values["podMonitor"]["endpoint"]}, mine
+    ours, before = (d["PodMonitor"]["spec"]["podMetricsEndpoints"][0] for d in (docs, usual))
+    assert ours == {**before, "interval": "30s", **values["podMonitor"]["endpoint"]}, ours
 
 
 @check
@@ -196,8 +256,8 @@ def what_is_for_monitoring_is_the_same():
 
 @check
 def alerts_link_to_the_addresses_of_the_values():
-    mine = {"docsUrl": "https://docs.example/rocelet/", "grafanaUrl": "https://g.example/sub", "pageUrl": "https://{{ $labels.node }}:9907"}
-    groups = by_kind(template({"prometheusRule": {"enabled": True, **mine}}))["PrometheusRule"]["spec"]["groups"]
+    ours = {"docsUrl": "https://docs.example/rocelet/", "grafanaUrl": "https://g.example/sub", "pageUrl": "https://{{ $labels.node }}:9907"}
+    groups = by_kind(template({"prometheusRule": {"enabled": True, **ours}}))["PrometheusRule"]["spec"]["groups"]
     alerts = {rule["alert"]: rule["annotations"] for group in groups for rule in group["rules"] if "alert" in rule}
     urls = alerts["RoceletDiagnosisCritical"]
     assert urls["runbook_url"] == "https://docs.example/rocelet/runbook.md#{{ $labels.cause }}", urls
@@ -220,9 +280,9 @@ def a_configuration_is_the_file_that_the_daemon_reads():
 def a_release_of_another_name_shares_nothing_with_this_one():
     values = {"config": {"pools": []}, "podMonitor": {"enabled": True}, "prometheusRule": {"enabled": True}, "dashboards": {"enabled": True}}
     here, there = template(values), template(values, "canary", "lab")
-    for mine, other in zip(here, there):
+    for ours, other in zip(here, there):
         assert other["metadata"]["namespace"] == "lab" and other["metadata"]["name"].startswith("canary"), other["metadata"]
-        assert other["kind"] == mine["kind"] and other["metadata"]["name"] != mine["metadata"]["name"]
+        assert other["kind"] == ours["kind"] and other["metadata"]["name"] != ours["metadata"]["name"]
     there = {d["kind"]: d for d in there}
     spec = there["DaemonSet"]["spec"]
     assert spec["selector"]["matchLabels"] == {"app.kubernetes.io/name": "canary"}
@@ -231,7 +291,7 @@ def a_release_of_another_name_shares_nothing_with_this_one():
     assert there["PodMonitor"]["spec"]["selector"]["matchLabels"] == {"app.kubernetes.io/name": "canary"}
 
 
-# Each of the schema's values, by what it changes in the DaemonSet.
+# Each value of the schema, with its effect in the DaemonSet.
 POD = ("spec", "template", "spec")
 EFFECTS = {
     "image": ({"repository": "r.example/x", "tag": "7", "pullPolicy": "Always", "pullSecrets": [{"name": "s"}]}, POD + ("containers", 0, "image"), "r.example/x:7"),
@@ -247,7 +307,7 @@ EFFECTS = {
     "extraVolumeMounts": ([{"name": "x", "mountPath": "/x"}], POD + ("containers", 0, "volumeMounts", -1), {"name": "x", "mountPath": "/x"}),
     "priorityClassName": ("other", POD + ("priorityClassName",), "other"),
 }
-ELSEWHERE = {"mode", "config", "podMonitor", "prometheusRule", "dashboards", "global", "hostPaths", "seLinuxType", "nodeFeatures", "cniLinks"}
+ELSEWHERE = {"mode", "config", "podMonitor", "prometheusRule", "dashboards", "global", "hostPaths", "seLinuxType", "nodeFeatures", "cniLinks", "cniSetAside", "group", "leaveGroups", "listen", "mofedWait"}
 
 
 @check
@@ -288,10 +348,10 @@ def a_value_that_kubernetes_would_refuse_is_refused():
 
 
 @check
-def a_flag_that_the_daemon_does_not_know_is_refused():
+def an_unknown_flag_is_refused():
     for flag in ("--nobpf", "--no-bpf=yes", "--log-level", "--listen", "--pools=x", "--"):
         refused({"extraArgs": [flag]}, "extraArgs")
-    for flag in ("--no-bpf", "--no-bpf=false", "--log-level=debug", "--listen=", "--group=a", "--strict", "--mirrors=a,b", "--unprivileged"):
+    for flag in ("--no-bpf", "--no-bpf=false", "--log-level=debug", "--group=a", "--strict", "--mirrors=a,b", "--unprivileged"):
         template({"extraArgs": [flag]})
 
 
@@ -307,27 +367,116 @@ def a_configuration_that_the_daemon_refuses_is_refused():
         assert json.loads(by_kind(template({"config": config}))["ConfigMap"]["data"]["config.json"]) == config, path
 
 
-def blocks_of_groups():
-    """The values of the two releases that docs/tasks/groups.md shows."""
+def commands_of_groups():
+    """The arguments of the helm commands in docs/tasks/groups.md for a second release, in their order."""
     with open(os.path.join(TOP, "docs/tasks/groups.md"), encoding="utf-8") as f:
-        found = re.findall(r"^```yaml\n# (\w+)\.yaml\b[^\n]*\n(.*?)^```$", f.read(), re.M | re.S)
-    return {name: yaml.safe_load(text) for name, text in found}
+        block = re.search(r"^```\n(helm upgrade .*?)^```$", f.read(), re.M | re.S)[1]
+    return [line.split()[1:] for line in block.splitlines() if line.startswith("helm ")]
+
+
+def releases_of_groups(values):
+    """Runs the documented commands on a first release with these values. Returns the documents with both DaemonSets, and the first release's values as `helm get` prints them."""
+    upgrade, get, install = commands_of_groups()
+    assert get == ["get", "values", "rocelet", "-n", "rocelet", "-o", "yaml", ">values.yaml"], get
+    assert upgrade[:5] == ["upgrade", "rocelet", f"build/rocelet-{version()}.tgz", "-n", "rocelet"] and upgrade[5:7] == ["--reuse-values", "--set"], upgrade
+    assert install[:6] == ["install", "rocelet-canary", f"build/rocelet-{version()}.tgz", "-n", "rocelet", "-f"] and install[6:8] == ["values.yaml", "--set"], install
+    given, made = dict(values), []
+    for name, settings in (("rocelet", upgrade[7]), ("rocelet-canary", install[8])):
+        done = helm("template", name, CHART, "-n", "rocelet", "--kube-version", "1.35.0", "-f", values_file(given), "--set", settings)
+        assert done.returncode == 0, done.stderr
+        made.append([d for d in yaml.safe_load_all(done.stdout) if d])
+        if name == "rocelet":
+            key, value = settings.split("=")
+            given[key] = yaml.safe_load(value)
+    return made
 
 
 @check
-def two_releases_of_a_canary_share_no_node():
-    """As the components others and canary of kustomize have it."""
-    values = blocks_of_groups()
+def two_releases_of_a_canary_are_the_components_of_kustomize():
+    """The first is the component others, the second nothing but the DaemonSet of the component canary."""
     for mode in MODES:
-        others = by_kind(template({"mode": mode, **values["others"]}))["DaemonSet"]
-        assert by_name(others) == with_component("../groups/others", mode), mode
-        canary = by_kind(template({"mode": mode, **values["canary"]}, "rocelet-canary"))["DaemonSet"]
-        pod, usual = canary["spec"]["template"]["spec"], with_component("../groups/canary", mode)["spec"]["template"]["spec"]
-        assert pod["nodeSelector"] == usual["nodeSelector"] and pod["affinity"] == usual["affinity"], mode
-        assert pod["containers"][0]["args"][-1] == "--group=canary", mode
-        assert canary["metadata"]["name"] == "rocelet-canary" and canary["spec"]["selector"]["matchLabels"].items().isdisjoint(others["spec"]["selector"]["matchLabels"].items())
-    kinds = by_kind(template({"config": {"pools": []}, "podMonitor": {"enabled": True}, "prometheusRule": {"enabled": True}, "dashboards": {"enabled": True}, **values["canary"]}))
-    assert set(kinds) == {"DaemonSet", "ServiceAccount", "ConfigMap", "PodMonitor"}, "rules and dashboards are those of the first release"
+        others, canary = releases_of_groups({"mode": mode})
+        assert by_name(by_kind(others)["DaemonSet"]) == with_component("../groups/others", mode), mode
+        assert {d["kind"] for d in canary} == {"DaemonSet"}
+        assert by_name(canary[0]) == with_component("../groups/canary", mode), mode
+
+
+@check
+def two_releases_of_waves_are_the_kustomizations():
+    """docs/fleet.md: the first one observes, the second one offers devices on the nodes of the group."""
+    observe, offer = by_kind(overlay("fleet/observe")), by_kind(overlay("fleet/offer"))
+    first = by_kind(template({"mode": "observe", "leaveGroups": True}))
+    second = by_kind(template({"mode": "device-plugin", "group": {"name": "fleet"}}, "rocelet-fleet"))
+    assert by_name(first["DaemonSet"]) == by_name(observe["DaemonSet"])
+    assert set(second) == {"DaemonSet"} and by_name(second["DaemonSet"]) == by_name(offer["DaemonSet"])
+
+
+@check
+def a_canary_makes_nothing_that_the_first_release_has():
+    """No ConfigMap, no ServiceAccount, which OpenShift's constraints would not list, and no job of Prometheus, which would be removed with it."""
+    values = {"config": {"pools": []}, **{key: {"enabled": True} for key in ("podMonitor", "prometheusRule", "dashboards")}}
+    others, canary = releases_of_groups(values)
+    assert {d["kind"] for d in others} == {"DaemonSet", "ServiceAccount", "ConfigMap", "PodMonitor", "PrometheusRule"}, [d["kind"] for d in others]
+    assert [(d["kind"], d["metadata"]["name"]) for d in canary] == [("DaemonSet", "rocelet-canary")], canary
+    others, pod = by_kind([d for d in others if d["metadata"]["name"] != "rocelet-dashboards"]), canary[0]["spec"]["template"]
+    selected = others["PodMonitor"]["spec"]["selector"]["matchLabels"]
+    assert selected.items() <= pod["metadata"]["labels"].items(), selected
+    assert pod["spec"]["serviceAccountName"] == others["ServiceAccount"]["metadata"]["name"]
+    volume, = [v for v in pod["spec"]["volumes"] if "configMap" in v]
+    assert volume["configMap"]["name"] == others["ConfigMap"]["metadata"]["name"]
+
+
+def admits(pod, labels):
+    """True if the scheduler may place the pod on a node with these labels: nodeSelector and the terms of affinity that occur here."""
+    tests = {"In": lambda e: labels.get(e["key"]) in e["values"], "NotIn": lambda e: labels.get(e["key"]) not in e["values"], "Exists": lambda e: e["key"] in labels,
+             "DoesNotExist": lambda e: e["key"] not in labels}
+    required = pod.get("affinity", {}).get("nodeAffinity", {}).get("requiredDuringSchedulingIgnoredDuringExecution", {})
+    terms = required.get("nodeSelectorTerms", [{"matchExpressions": []}])
+    return pod.get("nodeSelector", {}).items() <= labels.items() and any(all(tests[e["operator"]](e) for e in term.get("matchExpressions", [])) for term in terms)
+
+
+@check
+def each_node_has_one_of_two_releases():
+    """Whatever affinity and node selector the first release has."""
+    rdma = {"key": "rdma", "operator": "Exists"}
+    required = "requiredDuringSchedulingIgnoredDuringExecution"
+    for values in ({}, {"nodeSelector": {"rdma": "yes"}}, {"affinity": {"podAffinity": {}}}, {"affinity": {"nodeAffinity": {required: {"nodeSelectorTerms": [{"matchExpressions": [rdma]}]}}}},
+                   {"affinity": {"nodeAffinity": {required: {"nodeSelectorTerms": [{"matchExpressions": [rdma]}, {"matchExpressions": [{**rdma, "key": "x"}]}]}}}}):
+        others, canary = (by_kind(docs)["DaemonSet"]["spec"]["template"]["spec"] for docs in releases_of_groups(values))
+        node = {"kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64", "rdma": "yes"}
+        for group, wanted in ((None, (True, False)), ("canary", (False, True)), ("other", (False, False))):
+            labels = {**node, **({"rocelet.dev/group": group} if group else {})}
+            assert (admits(others, labels), admits(canary, labels)) == wanted, (values, group)
+        if "affinity" in values:
+            assert canary["affinity"] == values["affinity"], canary["affinity"]
+            assert by_kind(template(values))["DaemonSet"]["spec"]["template"]["spec"]["affinity"] == values["affinity"]
+        if "rdma" in values.get("nodeSelector", {}):
+            assert not admits(canary, {"rocelet.dev/group": "canary"})
+
+
+@check
+def a_group_that_would_have_no_node_or_no_release_is_refused():
+    left = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": [{"key": "rocelet.dev/group", "operator": "DoesNotExist"}]}]}}}
+    refused({"group": {"name": "canary"}}, "group.release")  # the release's name is rocelet
+    refused({"group": {"name": "canary", "release": "first"}, "affinity": left}, "affinity", "group.name")
+    refused({"group": {"name": "-x"}}, "group")
+    refused({"podLabels": {"rocelet.dev/group": "x"}}, "podLabels")
+    for without in ({"group": None, "leaveGroups": None}, {"group": {"name": ""}}):  # as with --reuse-values of an older release
+        assert template(without) == template({}), without
+
+
+@check
+def the_values_for_argo_cd_render_the_same_each_time():
+    """docs/tasks/gitops.md: nothing but what Git has, and no hook, decides what is applied."""
+    with open(os.path.join(TOP, "docs/tasks/gitops.md"), encoding="utf-8") as f:
+        applications = [yaml.safe_load(text) for text in re.findall(r"^```yaml\n(apiVersion: argoproj.*?)^```$", f.read(), re.M | re.S)]
+    source, = [a["spec"]["source"] for a in applications if "chart" in a["spec"]["source"]]
+    assert source["targetRevision"] == version()
+    docs = template(source["helm"]["valuesObject"], source["helm"]["releaseName"])
+    assert docs == template(source["helm"]["valuesObject"], source["helm"]["releaseName"])
+    assert {d["kind"] for d in docs} == {"DaemonSet", "ServiceAccount", "ConfigMap", "PodMonitor", "PrometheusRule"}
+    assert not [d for d in docs if any(key.startswith("helm.sh/hook") for key in d["metadata"].get("annotations") or {})]
+    assert not any("-" in d["metadata"]["name"] for d in docs), "a name with a hash"
 
 
 @check

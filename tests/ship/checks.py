@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the judges of this folder share: a line for each check, and the count of both kinds last."""
+"""Shared by the judges of this folder: a line for each check, and the counts last."""
 import os
 import sys
 
@@ -9,7 +9,7 @@ failures, n_checks = 0, 0
 
 
 def check(what, *problems):
-    """Without problems, or with empty ones, it holds."""
+    """The check passes without problems, or if all are empty."""
     global failures, n_checks
     problems = [problem for problem in problems if problem]
     n_checks += 1
@@ -18,7 +18,7 @@ def check(what, *problems):
 
 
 def read(*path):
-    """Of the project, or absolute."""
+    """Reads a file; the path is relative to the project or absolute."""
     with open(os.path.join(TOP, *path), encoding="utf-8") as f:
         return f.read()
 

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Judges the dashboards in k8s/deploy/monitoring: that they are made of their source, and that each query finds something in a real Prometheus that
-scrapes a rocelet whose counters move, and a page on which every family of docs/reference/metrics.md stands, since no one driver has them all. And that
-Grafana's own types allow them.
+"""Judges the dashboards in k8s/deploy/monitoring: they are generated from their source; each query finds something in a real Prometheus that
+scrapes a rocelet whose counters rise, and a page with every family of docs/reference/metrics.md, since no single driver has them all; and Grafana's own
+types allow them.
 
   dashboards.py DAEMON MK_SYSFS PROMETHEUS
 
@@ -27,12 +27,13 @@ import yaml
 
 import grafana_schema
 from checks import MONITORING, TOP, check, end, read
-from live_prometheus import Prometheus, becomes, free_port
+from live_prometheus import Prometheus, becomes, free_port, quick_rules
 
 sys.path[:0] = [os.path.join(TOP, "tests/interop"), os.path.join(TOP, "tests/lib")]
-VARIABLES = {"cluster": ".*", "instance": "made", "device": "made0", "port": "1", "namespace": "train", "pod": "a", "__rate_interval": "30s", "__range": "30s", "top": "10"}
+VARIABLES = {"cluster": ".*", "instance": "made", "device": "made0", "port": "1", "namespace": "train", "pod": "a", "__rate_interval": "30s", "__range": "30s", "__interval": "5s", "top": "10"}
 
 
+STEADY = re.compile(r"\((.+)\) and topk\(\$top, max_over_time\(\(\1\)\[\$__range:\$__interval\] @ end\(\)\)\)")
 DASHBOARDS = {os.path.basename(path): json.loads(read(path)) for path in sorted(glob.glob(MONITORING + "/dashboards/*.json"))}
 
 
@@ -40,7 +41,7 @@ def all_panels(dashboard):
     return [panel for panel in dashboard["panels"] if panel["type"] != "row"]
 
 
-# --- as they stand --------------------------------------------------------------------------------
+# --- the files ------------------------------------------------------------------------------------
 
 def made_of_their_source():
     with tempfile.TemporaryDirectory() as folder:
@@ -54,20 +55,22 @@ def overlap(a, b):
 
 
 def texts_of(value):
-    """Every string in it."""
+    """Every string in a value."""
     if isinstance(value, str):
         return [value]
     return [text for inner in (value.values() if isinstance(value, dict) else value if isinstance(value, list) else []) for text in texts_of(inner)]
 
 
 def explained(panel):
-    """Whatever a panel shows has a text, a unit and thresholds, and its lines are few."""
+    """Every panel has a description, a unit and thresholds, and few lines."""
     defaults = panel["fieldConfig"]["defaults"]
     problems = [] if len(panel["description"]) > 20 else ["no description"]
     problems += [] if defaults.get("unit") else ["no unit"]
     problems += [] if defaults.get("thresholds", {}).get("steps") else ["no thresholds"]
     several = [query["expr"] for query in panel["targets"] if panel["type"] == "timeseries" and re.search(r"{{(device|pf)}}", query["legendFormat"])]
-    problems += [f"a line for each port: {e}" for e in several if not e.startswith("topk($top, ") and 'pod="$pod"' not in e]
+    problems += [f"a line for each port: {e}" for e in several if not STEADY.fullmatch(e) and 'pod="$pod"' not in e]
+    # topk alone chooses other lines at each step.
+    problems += [f"topk of each step: {query['expr']}" for query in panel["targets"] if query["range"] and "topk($top" in query["expr"] and not STEADY.fullmatch(query["expr"])]
     return [f"{panel['title']}: {problem}" for problem in problems]
 
 
@@ -89,7 +92,7 @@ def wrong_table(panel):
 
 
 def wrong_sentences():
-    """A text fits its panel: one text is not of panels of two kinds, "worst first" is of a list that is sorted, and no word is there twice."""
+    """A description fits its panel: panels of two kinds do not share one, "worst first" is only on a sorted list, and no word is repeated."""
     panels = [(name, panel) for name, dashboard in DASHBOARDS.items() for panel in all_panels(dashboard)]
     kinds = {}
     for _, panel in panels:
@@ -105,7 +108,7 @@ def named(board, title):
 
 
 def at_night():
-    """What is asked first: does the agent answer, which nodes are not seen, whose pods have the verdicts, and which pool is out."""
+    """The first questions at night: does the agent answer, which nodes are unseen, which pods have verdicts, and which pool is exhausted."""
     first = [panel["title"] for panel in DASHBOARDS["node.json"]["panels"][:3]]
     check("a node begins with its agent and the age of its numbers", *([] if first == ["Agent", "Agent", "Last sample"] else [f"it begins with {first}"]))
     for board in "fleet.json", "node.json":
@@ -113,6 +116,16 @@ def at_night():
         titles = set(fields(pools).values()) if pools else set()
         check(f"{board} has the capacity of each pool", *(f"no {word}" for word in sorted({"Total", "Allocated", "Free", "Unhealthy"} - titles)))
     check("a port has its pods", *([] if named("port.json", "Pods") else ["it has not"]))
+
+
+def nodes_by_name():
+    """A node is chosen by its name where targets have one, and else by the address, as Grafana prints the series of query_result()."""
+    chosen = [v for d in DASHBOARDS.values() for v in d["templating"]["list"] if v["name"] == "instance"]
+    shown = {"{instance=\"1:9907\",node=\"gpu-1\"} 1 1790000000000": ("1:9907", "gpu-1"), "{instance=\"1:9907\"} 1 1790000000000": ("1:9907", None)}
+    patterns = {v["regex"].strip("/").replace("(?<", "(?P<") for v in chosen}
+    check("a node is chosen by its name", *([] if chosen else ["there is no such variable"]),
+          *(f"{text}: {found and found.groupdict()}" for pattern in patterns for text, (value, name) in shown.items()
+            if not (found := re.search(pattern, text)) or found.groupdict() != {"value": value, "text": name}))
 
 
 def broken_links(dashboard):
@@ -137,7 +150,7 @@ def by_links():
 
 def as_grafanas_types():
     check("Grafana's own types allow them (@grafana/schema)", *grafana_schema.complaints({os.path.splitext(name)[0]: d for name, d in DASHBOARDS.items()}))
-    # The check itself: a misspelt key, a value of another type and an option that there is not.
+    # The check itself: a misspelt key, a value of another type and an option that does not exist.
     wrong = json.loads(read(MONITORING, "dashboards/fleet.json"))
     wrong["refersh"] = "1s"
     next(p for p in wrong["panels"] if p["type"] == "timeseries")["gridPos"]["w"] = "12"
@@ -146,7 +159,7 @@ def as_grafanas_types():
     check("  and refuse a wrong one", *(f"no complaint about {word}" for word in ("refersh", "colourMode", "'number'") if word not in found))
 
 
-def as_grafana_wants_them():
+def as_grafana_requires():
     headings = set(re.findall(r"^## (\w+)$", read("docs/runbook.md"), re.M))
     families = set(re.findall(r"^\| `(\w+)` \| ", read("docs/reference/metrics.md"), re.M))
     recorded = {rule.get("record") for group in yaml.safe_load(read(MONITORING, "rules.yaml"))["groups"] for rule in group["rules"]}
@@ -159,12 +172,12 @@ def as_grafana_wants_them():
         variables = {v["name"] for v in dashboard["templating"]["list"]}
         for panel in all_panels(dashboard):
             for query in panel["targets"]:
-                used = set(re.findall(r"\$(\w+)", query["expr"])) - {"__rate_interval", "__range"}
+                used = set(re.findall(r"\$(\w+)", query["expr"])) - {"__rate_interval", "__range", "__interval"}
                 problems += [f"{panel['title']}: ${v} is chosen nowhere" for v in used - variables]
                 bare = re.sub(r'"[^"]*"', "", query["expr"])
                 names = set(re.findall(r"(?<![\w:])(?:roce|rocelet)_\w+", bare))
                 problems += [f"{panel['title']}: no family {f}" for f in names if re.sub("_bucket$", "", f) not in families]
-                problems += [f"{panel['title']}: no rule {r}" for r in set(re.findall(r"(?:port|cluster):\w+:\w+", bare)) - recorded]
+                problems += [f"{panel['title']}: no rule {r}" for r in set(re.findall(r"(?:port|cluster|node):\w+:\w+", bare)) - recorded]
                 problems += [f"{panel['title']}: an average"] if re.search(r"\bavg\b", bare) else []
             problems += explained(panel)
             problems += wrong_table(panel) if panel["type"] == "table" else []
@@ -176,13 +189,13 @@ def as_grafana_wants_them():
 
 # --- in Prometheus --------------------------------------------------------------------------------
 
-# Where another value than 1 is needed for a query to find it; of the families that the recording rules stand on.
+# Values other than 1 that queries need; of the families that the recording rules are based on.
 GAUGES = {"roce_port_state": 4, "roce_port_rate_bytes_per_second": 1e12, "rocelet_source_age_seconds": 1, "roce_diagnosis": 3}
 INFO = {"link_layer": "Ethernet", "driver": "mlx5_core", "function": "pf", "parent": "", "pci": "0000:18:00.0", "netns": "", "kind": "qp"}
 
 
 def labelled(name, column):
-    """Each set of labels that a row of docs/reference/metrics.md describes: one for each value of one label, and the first of the others'."""
+    """Each set of labels that a row of docs/reference/metrics.md describes: one for each value of one label, and the first value of the other labels."""
     described = dict(re.findall(r"`(\w+)`(?: \(([^)]*)\))?", column))
     described.pop("le", None)
     common = {"device": "made0", "port": "1"} if name.startswith("roce_") else {}
@@ -198,13 +211,20 @@ def sample(name, labels, value):
     return f"{name}{{{','.join(f'{k}={json.dumps(v)}' for k, v in labels.items())}}} {value}\n"
 
 
-# A VF of made0, which a pod of its own has.
+# A VF of made0, in a pod of its own.
 VF = {"device": "made1", "port": "1", "pci": "0000:18:00.1", "parent": INFO["pci"], "driver": INFO["driver"], "link_layer": "Ethernet", "function": "vf",
       "namespace": "train", "pod": "of-vf", "container": "c"}
 
 
 def made_page(began):
     page, seconds = sample("roce_port_info", VF, 1), time.monotonic() - began
+    # The verdict of made0 affects its pod, and not that of another VF.
+    page += sample("roce_port_info", {**VF, "device": "made2", "pci": "0000:18:00.2", "pod": "untouched"}, 1)
+    page += sample("roce_diagnosis_pod_info", {"device": "made0", "port": "1", "cause": "x", "role": "affected", "namespace": "train", "pod": "of-vf"}, 1)
+    # It is down, and has no verdicts.
+    of_vf = {label: VF[label] for label in ("device", "port", "namespace", "pod", "container")}
+    page += sample("roce_port_state", of_vf, 1) + "".join(sample("roce_diagnosis_port_causes", {**of_vf, "decision": decision}, n)
+                                                         for decision, n in (("judged", 0), ("undecided", 40)))
     rows = re.findall(r"^\| `(\w+)` \| (\w+) \| (.*?) \|", read("docs/reference/metrics.md"), re.M)
     for name, kind, column in {row[0]: row for row in rows}.values():
         for i, labels in enumerate(labelled(name, column)):
@@ -216,17 +236,42 @@ def made_page(began):
     return page.encode()
 
 
+def quiet_page(began, age=1):
+    """A port in a pod, with all causes judged and no verdict; age: of the source of its counters."""
+    labels = {**VF, "device": "made0", "parent": "", "function": "pf", "pod": "quiet"}
+    port = {label: labels[label] for label in ("device", "port", "namespace", "pod", "container")}
+    page = sample("roce_port_info", labels, 1) + sample("roce_port_state", port, 4) + sample("roce_diagnosis_port_causes", {**port, "decision": "judged"}, 37)
+    page += sample("rocelet_build_info", {"version": "1"}, 1) + sample("rocelet_source_age_seconds", {"source": "ethtool"}, age)
+    return (page + sample("rocelet_samples_total", {}, time.monotonic() - began) + sample("rocelet_sample_timestamp_seconds", {}, time.time())).encode()
+
+
 class MadePage(http.server.BaseHTTPRequestHandler):
     began = time.monotonic()
+
+    @staticmethod
+    def made(began):
+        return made_page(began)
 
     def do_GET(self):
         self.send_response(200)
         self.send_header("Content-Type", "text/plain; version=0.0.4")
         self.end_headers()
-        self.wfile.write(made_page(self.began))
+        self.wfile.write(self.made(self.began))
 
     def log_message(self, *args):
         pass
+
+
+class QuietPage(MadePage):
+    @staticmethod
+    def made(began):
+        return quiet_page(began)
+
+
+class BlindPage(MadePage):
+    @staticmethod
+    def made(began):
+        return quiet_page(began, age=120)
 
 
 def set_in(expression, values):
@@ -238,26 +283,35 @@ def find_something(daemon_path, mk_sysfs, prometheus):
     import diagnosis_python
     daemon_python.programs["daemon"], daemon_python.programs["mk_sysfs"] = daemon_path, mk_sysfs
     address = f"127.0.0.1:{free_port()}"
-    made = http.server.ThreadingHTTPServer(("127.0.0.1", 0), MadePage)
-    threading.Thread(target=made.serve_forever, daemon=True).start()
+    served = {name: serve(page) for name, page in (("made", MadePage), ("quiet", QuietPage), ("beside", QuietPage), ("blind", BlindPage))}
     with diagnosis_python.Node(flags=["--listen", address]) as node:
         node.story(diagnosis_python.PF).play(diagnosis_python.TRAFFIC, diagnosis_python.MARKED)
-        # One that answered, and does no longer.
-        gone = http.server.ThreadingHTTPServer(("127.0.0.1", 0), MadePage)
-        threading.Thread(target=gone.serve_forever, daemon=True).start()
-        with Prometheus(prometheus, ["made", "real"], read(MONITORING, "rules.yaml")) as running:
-            running.set_targets("made", {"made": f"127.0.0.1:{made.server_port}", "gone": f"127.0.0.1:{gone.server_port}"})
+        # Two targets that answered before and no longer do.
+        gone = {name: serve(MadePage) for name in ("gone", "silent")}
+        with Prometheus(prometheus, ["made", "real"], quick_rules()) as running:
+            running.set_targets("made", {name: f"127.0.0.1:{server.server_port}" for name, server in {**served, **gone}.items()},
+                                quiet="quiet", beside="partly", silent="partly", blind="blind")
             running.set_targets("real", {"real": address})
-            check("Prometheus scrapes all of them", *([] if becomes(lambda: len(running.ask("up == 1 and on (instance) rocelet_build_info") or []) == 3) else ["it does not"]))
-            gone.shutdown()
-            gone.server_close()
+            check("Prometheus scrapes all of them", *([] if becomes(lambda: len(running.ask("up == 1 and on (instance) rocelet_build_info") or []) == 7) else ["it does not"]))
+            finds(running, "fleet.json", "Critical", lambda found: found and found[0][1] > 0, cluster="partly")
+            for server in gone.values():
+                server.shutdown()
+                server.server_close()
             judge_queries(running)
             judge_absence(running)
-    made.shutdown()
+            judge_blindness(running)
+    for server in served.values():
+        server.shutdown()
+
+
+def serve(page):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), page)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
 
 
 def finds(running, board, title, wanted, **chosen):
-    """The first query of a panel finds what is wanted of its results, as [(labels, value)]."""
+    """Checks that wanted() is true of the results of a panel's first query, [(labels, value)]."""
     panel, found = named(board, title), []
 
     def found_it():
@@ -271,10 +325,40 @@ def judge_absence(running):
     finds(running, "node.json", "Agent", lambda found: [value for _, value in found] == [0], instance="gone")
     finds(running, "node.json", "Last sample", lambda found: found and found[0][1] > 60, instance="gone")
     finds(running, "node.json", "Open problems", lambda found: found == [], instance="gone")
-    finds(running, "fleet.json", "Nodes that are not seen", lambda found: [labels["instance"] for labels, _ in found] == ["gone"])
+    finds(running, "fleet.json", "Nodes that are not seen", lambda found: {labels["instance"] for labels, _ in found} == {"gone", "silent", "blind"})
+    finds(running, "fleet.json", "Devices out of use", lambda found: any(labels.get("reason") == "bad" for labels, _ in found))
+    finds(running, "fleet.json", "Alerts", lambda found: found and found[0][1] == 3 and any(labels["alertname"] == "RoceletConfigurationHeld" for labels, _ in found))
+    finds(running, "fleet.json", "Pods of verdicts", lambda found: {labels["pod"] for labels, _ in found} == {"a", "of-vf"} and all("cause" in labels and "role" in labels for labels, _ in found))
     finds(running, "fleet.json", "Verdicts", lambda found: any(labels.get("pod") == "a" and labels.get("namespace") == "train" for labels, _ in found))
-    # A verdict on a PF is one of the pods that have its VFs.
-    finds(running, "pod.json", "Verdicts on its ports", lambda found: any(labels["device"] == "made0" for labels, _ in found), pod="of-vf")
+    # A verdict on a PF concerns those pods with its VFs that the daemon names.
+    finds(running, "pod.json", "Verdicts of the pod", lambda found: any(labels["device"] == "made0" for labels, _ in found), pod="of-vf")
+    finds(running, "pod.json", "Verdicts of the pod", lambda found: found == [], pod="untouched")
+
+
+# The values of a panel about health if all nodes were seen, if a part was not, and if none was.
+NONE_SEEN, UNKNOWN = [-1], []
+
+
+def judge_blindness(running):
+    """Unseen state is never shown as 0, active or answering."""
+    def shows(board, title, values, **chosen):
+        finds(running, board, title, lambda found: [value for _, value in found] == values, **chosen)
+    for title in "Critical", "Warnings":
+        shows("fleet.json", title, [0], cluster="quiet")
+        shows("fleet.json", title, NONE_SEEN, cluster="partly")
+        shows("fleet.json", title, NONE_SEEN, cluster="blind")
+        shows("fleet.json", title, UNKNOWN, cluster="nothing")
+    of = {"quiet": {"cluster": "quiet", "instance": "quiet", "pod": "quiet"}, "blind": {"cluster": "blind", "instance": "blind", "pod": "quiet"},
+          "silent": {"cluster": "partly", "instance": "silent", "pod": "a"}}
+    for board, title, *values in (("node.json", "Agent", [1], [3], [0]), ("node.json", "Open problems", [0], NONE_SEEN, UNKNOWN), ("node.json", "Ports not judged", [0], UNKNOWN, UNKNOWN),
+                                  ("node.json", "Port state", [4], UNKNOWN, UNKNOWN), ("node.json", "Causes judged", [37], UNKNOWN, UNKNOWN),
+                                  ("port.json", "State", [4], UNKNOWN, UNKNOWN), ("port.json", "State over time", [4], UNKNOWN, UNKNOWN), ("port.json", "Causes judged", [37], UNKNOWN, UNKNOWN),
+                                  ("pod.json", "Problems of the pod", [0], NONE_SEEN, UNKNOWN), ("pod.json", "State of its ports", [4], UNKNOWN, UNKNOWN)):
+        for (name, chosen), expected in zip(of.items(), values):
+            shows(board, title, expected, **chosen)
+    words = {board: [m for p in all_panels(d) for m in p["fieldConfig"]["defaults"]["mappings"] if m["type"] == "value"] for board, d in DASHBOARDS.items()}
+    check("unseen values are grey", *(f"{board}: {m['options']['-1']}" for board, of_board in words.items() for m in of_board
+                                        if "-1" in m["options"] and m["options"]["-1"] != {"text": "none seen", "color": "#808080"}))
 
 
 def judge_queries(running):
@@ -287,7 +371,7 @@ def judge_queries(running):
         for annotation in dashboard["annotations"]["list"]:
             expression = set_in(annotation["expr"], VARIABLES)
             check(f"{name}: annotation {annotation['name']}", *([] if becomes(lambda e=expression: running.ask(e)) else [expression]))
-    # What the real one has moved, and said.
+    # The counters and verdicts of the real daemon.
     real = {**VARIABLES, "instance": "real", "device": "mlx5_0"}
     for name, title in (("node.json", "Verdicts"), ("node.json", "Receive utilisation"), ("node.json", "Packets that arrive marked"),
                         ("port.json", "Marks and notifications"), ("port.json", "Throughput vs link rate")):
@@ -298,8 +382,9 @@ def judge_queries(running):
 
 
 made_of_their_source()
-as_grafana_wants_them()
+as_grafana_requires()
 by_links()
+nodes_by_name()
 wrong_sentences()
 at_night()
 as_grafanas_types()

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# deb.sh - the Debian package: it is built, lintian has nothing to say, it installs into a minimal Debian of this machine's suite with what it
-# depends on, its programs run there, its unit is one that systemd understands, and purging it leaves nothing. As root, a minute or two.
+# deb.sh - the Debian package: it can be built, lintian has no complaints, it installs into a minimal Debian of this machine's suite with its
+# dependencies, its programs run there, systemd accepts its unit, and purging it leaves nothing. As root, a minute or two.
 # run:
 # proves: daemon/debian Makefile
 # when: turns
@@ -31,14 +31,14 @@ make_system() {
         "$(host_codename)" "$ROOT" - <<<"$(debian_sources)"
 }
 
-# Services are not started in a folder.
+# Services are not started in a chroot.
 inside() { # COMMAND..
     # shellcheck disable=SC2016 # the inner shell's
     unshare --mount --pid --fork --kill-child sh -c 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"' "$ROOT" env -i \
         PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@" </dev/null
 }
 
-# The same capabilities as the overlay's, which says why.
+# The unit has the same capabilities as the overlay, which documents them.
 capabilities_agree() {
     local unit overlay
     unit=$(sed -n 's/^CapabilityBoundingSet=//p' daemon/debian/rocelet.service | tr ' ' '\n' | sed 's/^CAP_//' | sort)
@@ -51,7 +51,7 @@ installs() {
     inside apt-get install -y -qq --no-install-recommends /rocelet.deb
 }
 
-# Of what dpkg and the daemon make, nothing.
+# Purging leaves no file of dpkg or the daemon.
 purges() {
     mkdir -p "$ROOT/var/lib/rocelet/devices" "$ROOT/run/rocelet"
     touch "$ROOT/var/lib/rocelet/lock"
@@ -71,13 +71,13 @@ need_within 0 "it is built" "make --no-print-directory --silent deb"
 DEB=$(echo build/deb/rocelet_"$VERSION"_*.deb)
 check "lintian has no error and no warning" "lintian --fail-on error,warning --tag-display-limit 0 $DEB"
 need_within 0 "a minimal Debian" make_system
-need_within 0 "it installs, with what it depends on" installs
+need_within 0 "it installs, with its dependencies" installs
 check "rocelet runs" "[[ \$(inside rocelet --version) == 'rocelet $VERSION' ]]"
 check "rocectl runs" "[[ \$(inside rocectl --version) == 'rocectl $VERSION' ]]"
-check "it brings the CNI plugin, which rocelet installs" "inside rocelet --install-cni=/opt && [[ \$(inside env CNI_COMMAND=VERSION /opt/rocelet-cni) == *'\"1.1.0\"'* ]]"
+check "it contains the CNI plugin, which rocelet installs" "inside rocelet --install-cni=/opt && [[ \$(inside env CNI_COMMAND=VERSION /opt/rocelet-cni) == *'\"1.1.0\"'* ]]"
 check "the unit is enabled" "[[ -L $ROOT/etc/systemd/system/multi-user.target.wants/rocelet.service ]]"
-check "systemd understands it" "inside systemd-analyze verify --man=no rocelet.service"
+check "systemd accepts it" "inside systemd-analyze verify --man=no rocelet.service"
 check "both programs have a manual page" "[[ \$(inside dpkg -L rocelet | grep -c '/man8/roce.*\.8\.gz') == 2 ]]"
 check "it is purged without a trace" purges
-check "but records of devices that are out stay" keeps_records
+check "but records of attached devices stay" keeps_records
 echo "# package: $(du -h "$DEB" | cut -f1)"

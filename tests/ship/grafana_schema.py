@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dashboards against Grafana's own types: @grafana/schema of npm, and the compiler of TypeScript."""
+"""Checks dashboards by Grafana's own types: @grafana/schema of npm, and the compiler of TypeScript."""
 import json
 import os
 import subprocess
@@ -13,9 +13,9 @@ import npm  # noqa: E402
 
 PACKAGES, UNPACKED = os.path.join(TOP, "tests/ship/packages"), os.path.join(TOP, "build/npm")
 PANELS = {"timeseries": "timeseries", "table": "table", "stat": "stat", "state-timeline": "statetimeline"}
-# Keys of annotations that belong to the plugin of Prometheus, whose types are in no package.
+# Keys of annotations that belong to the Prometheus plugin, whose types are not published.
 OF_PROMETHEUS = ("expr", "titleFormat", "textFormat", "tagKeys")
-# The types have enums where JSON has their values.
+# The types have enums, JSON has their values.
 HEAD = """type Text<T> = T extends string ? `${T}` : T extends number | boolean | null | undefined ? T
 	: T extends (infer U)[] ? Text<U>[] : T extends object ? {[K in keyof T]: Text<T[K]>} : T;
 type Plain<T> = unknown extends T ? T : Text<T>;
@@ -28,7 +28,7 @@ def constant(name, kind, value):
 
 
 def source(dashboard):
-    """Parts of a union are checked each by their own type: the compiler lets pass what any of them has."""
+    """Checks each part of a union by its own type: the compiler would accept the keys of any of them."""
     text, imported = HEAD, ""
     for plugin in sorted({PANELS[panel["type"]] for panel in dashboard["panels"] if panel["type"] != "row"}):
         imported += f"import type * as {plugin} from '@grafana/schema/dist/types/raw/composable/{plugin}/panelcfg/x/types.gen';\n"
@@ -48,7 +48,7 @@ def source(dashboard):
 
 
 def complaints(dashboards):
-    """What Grafana's types do not allow in {name: dashboard}."""
+    """The mistakes in {name: dashboard} by Grafana's types."""
     schema, compiler = (npm.package(PACKAGES, UNPACKED, name) for name in ("@grafana/schema", "typescript"))
     with tempfile.TemporaryDirectory() as folder:
         os.makedirs(folder + "/node_modules/@grafana")

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# image.sh [ARCH] - judges the image of `make image`, which must have been made: what is in it, that it needs nothing else, and that its
-# programs run in it, by qemu where this machine cannot. As root (chroot).
+# image.sh [ARCH] - judges the image of `make image`, which must have been built: its content, that it needs nothing else, and that its
+# programs run in it, with qemu if this machine cannot run them. As root (chroot).
 #
 #   image.sh again       also: two builds of the same sources, in different folders, are the same bytes
 # run:
@@ -64,7 +64,7 @@ END
 
 elves() { find "$ROOT" -type f \( -path '*/sbin/*' -o -name '*.so*' \); }
 
-# Every library by name, of every program and library, and nothing that nobody names.
+# Every library that a program or library needs is in the image, and no other.
 libraries_are_closed() {
     local elf name
     while read -r elf; do
@@ -84,7 +84,7 @@ providers_are_there() {
     ((n >= 10))
 }
 
-# The loader's own word, in the image: all that is opened at run time can be.
+# Checked by the loader in the image: everything that is opened at run time can be.
 loader_finds_all() {
     local elf loader
     loader=$(readelf -l "$ROOT/usr/sbin/rocelet" | sed -n 's/.*interpreter: \(.*\)\]/\1/p')
@@ -94,7 +94,7 @@ loader_finds_all() {
     done < <(find "$ROOT/usr/lib/$TRIPLET/libibverbs" -type f)
 }
 
-owners_are_told() {
+packages_are_listed() {
     local folder=$ROOT/var/lib/dpkg/status.d package
     for package in "$folder"/*; do
         [[ -s $ROOT/usr/share/doc/${package##*/}/copyright ]] || { echo "no copyright of ${package##*/}"; return 1; }
@@ -112,13 +112,13 @@ licences_are_there() { # CONFIG
     [[ $label == "Apache-2.0 AND (GPL-2.0-only OR BSD-2-Clause)" ]] && grep -qF "licenses=\"$label\"" k8s/deploy/Dockerfile
 }
 
-# Without libc's own packages.
+# The unpacked size without libc's own packages.
 unpacked_bytes() {
     find "$ROOT" -type f ! -name 'libc.so*' ! -name 'ld-linux*' ! -name 'libm.so*' ! -name 'libresolv*' ! -name 'libpthread*' ! -name 'libdl.so*' ! -name 'librt.so*' \
         -printf '%s\n' | awk '{ n += $1 } END { print n }'
 }
 
-# With nothing of this machine but its kernel, and qemu if need be: a root in which the image is all there is.
+# Runs a program with nothing of this machine but its kernel, and qemu if needed: the root contains only the image.
 in_image() { # PROGRAM ARGS..
     exec chroot "$ROOT" "${RUNNER[@]}" "$@"
 }
@@ -132,19 +132,19 @@ serves() {
 judge_contents() {
     local config
     config=$(unpack "$(tarball)" "$ROOT")
-    check "it is called localhost/rocelet:$VERSION, for $ARCH" \
+    check "its name is localhost/rocelet:$VERSION, for $ARCH" \
         "[[ \$(json 'doc[\"name\"], doc[\"architecture\"], doc[\"platform\"][\"architecture\"]' <<<'$config') == \"('localhost/rocelet:$VERSION', '$ARCH', '$ARCH')\" ]]"
     check "the Dockerfile starts the same" "same_as_dockerfile '$config'"
-    check "every library that is needed is in it" libraries_are_closed
+    check "every needed library is in it" libraries_are_closed
     check "every provider of libibverbs is in it" providers_are_there
     check "there is no shell" "[[ -z \$(find '$ROOT' -name '*sh' -perm /111 -o -name 'busybox*') ]]"
-    check "every package is told, with its copyright" owners_are_told
+    check "every package is listed, with its copyright" packages_are_listed
     check "the project's licences are in it, and its label names them" "licences_are_there '$config'"
     check "at most 40 MB beyond libc" "(( \$(unpacked_bytes) <= 40000000 ))"
     echo "# image $ARCH: $(du -h --apparent-size "$(tarball)" | cut -f1) packed, $(($(unpacked_bytes) / 1000)) kB unpacked beyond libc, $(find "$ROOT/var/lib/dpkg/status.d" -type f | wc -l) packages"
 }
 
-# What the Dockerfile's last stage says, and that `make rootfs` fills it.
+# The image's configuration equals the Dockerfile's last stage, which `make rootfs` fills.
 same_as_dockerfile() { # CONFIG
     local last
     last=$(sed -n '/^FROM scratch/,$p' k8s/deploy/Dockerfile)
@@ -155,8 +155,8 @@ same_as_dockerfile() { # CONFIG
 
 judge_programs() {
     local tree=/run/tree
-    check "rocelet says its version" "[[ \$(in_image /usr/sbin/rocelet --version) == 'rocelet $VERSION' ]]"
-    check "rocectl says its version" "[[ \$(in_image /usr/sbin/rocectl --version) == 'rocectl $VERSION' ]]"
+    check "rocelet prints its version" "[[ \$(in_image /usr/sbin/rocelet --version) == 'rocelet $VERSION' ]]"
+    check "rocectl prints its version" "[[ \$(in_image /usr/sbin/rocectl --version) == 'rocectl $VERSION' ]]"
     check "the CNI plugin is installed, and starts" "(in_image /usr/sbin/rocelet --install-cni=/run) && [[ \$(CNI_COMMAND=VERSION in_image /run/rocelet-cni) == *'\"1.1.0\"'* ]]"
     check "the loader finds what is opened at run time" loader_finds_all
     build/bench/mk_sysfs "$ROOT$tree" 2 4 >/dev/null
@@ -169,16 +169,16 @@ judge_programs() {
     DAEMON=$!
     check_within 10 "its page has the tree's RDMA devices" serves
     check "all six of them" "[[ \$(grep -c '^roce_port_info{' '$WORK/page') == 6 ]]"
-    check "rocectl asks it" "(in_image /usr/sbin/rocectl --socket /run/rocelet.d/rocelet.sock --json doctor) | json 'type(doc)'"
+    check "rocectl gets answers from it" "(in_image /usr/sbin/rocectl --socket /run/rocelet.d/rocelet.sock --json doctor) | json 'type(doc)'"
     [[ ${#RUNNER[@]} != 0 ]] || echo "# $(awk '$1 == "VmRSS:" { printf "%.1f MB resident", $2 / 1000 }' "/proc/$DAEMON/status") with 6 devices"
     kill "$DAEMON"
-    check "it ends when it is told to" "wait $DAEMON"
+    check "it exits on SIGTERM" "wait $DAEMON"
     DAEMON=
 }
 
 show_logs() { tail -n 20 "$WORK"/*.log 2>/dev/null; }
 
-# The same sources somewhere else, built from nothing. Without ccache: it would return copies of the first build.
+# Builds the same sources from scratch in another folder. Without ccache, which would return copies of the first build.
 build_again() {
     local there=$WORK/some/where/else
     mkdir -p "$there"

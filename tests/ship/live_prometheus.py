@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Prometheus that runs, for the judges of this folder."""
+"""A running Prometheus, for the judges of this folder."""
 import json
 import re
 import socket
@@ -30,12 +30,12 @@ def becomes(condition):
 
 
 def quick_rules():
-    """The rules as they are, but that nothing waits: alerts fire and end at once."""
+    """The rules without waiting times: alerts fire and end at once."""
     return re.sub(r"^( +(?:(?:keep_firing_)?for|interval):) .*$", r"\1 1s", read(MONITORING, "rules.yaml"), flags=re.M)
 
 
 class Prometheus:
-    """Scrapes every second what a job's file of targets lists, and evaluates these rules."""
+    """Scrapes the targets in a job's file every second, and evaluates these rules."""
 
     def __init__(self, program, jobs, rules):
         self.program, self.temp, self.port = program, tempfile.TemporaryDirectory(), free_port()
@@ -51,9 +51,11 @@ class Prometheus:
         with open(f"{self.folder}/{name}", "w", encoding="utf-8") as f:
             f.write(text)
 
-    def set_targets(self, job, addresses):
-        """addresses: {instance: host and port}"""
-        self.put(job + ".json", json.dumps([{"targets": [address], "labels": {"instance": name}} for name, address in addresses.items()]))
+    def set_targets(self, job, addresses, **clusters):
+        """addresses: {instance: host and port}; clusters: of instances that have one"""
+        def labels(name):
+            return {"instance": name, **({"cluster": clusters[name]} if name in clusters else {})}
+        self.put(job + ".json", json.dumps([{"targets": [address], "labels": labels(name)} for name, address in addresses.items()]))
 
     def __enter__(self):
         self.log = open(self.folder + "/log", "wb")
@@ -68,7 +70,7 @@ class Prometheus:
         self.temp.cleanup()
 
     def ask(self, expression):
-        """What it finds; None: it does not answer."""
+        """The result of an expression; None: it does not answer."""
         url = f"http://127.0.0.1:{self.port}/api/v1/query?" + urllib.parse.urlencode({"query": expression})
         try:
             with urllib.request.urlopen(url, timeout=SOON) as answer:

@@ -4,12 +4,12 @@
 
   manifests.py DAEMON MK_SYSFS PROMTOOL KUBECTL..
 
-Each kubectl but the oldest in use, which is first and gets files of before-1.30, renders the same, and warns of nothing. Fields and their types are judged by Debian's python3-kubernetes, which is made from the API's
-description; the rules are ours. One line per check, "N passed, N failed" last.
+Each kubectl renders the same without warnings, except the oldest in use, which is first and gets the files of before-1.30. Fields and their types are checked by Debian's python3-kubernetes, which is generated from
+the API's description; the other rules are ours. One line per check, "N passed, N failed" last.
 
 run: {build}/rocelet {build}/bench/mk_sysfs {prometheus}/usr/bin/promtool {kubectls}
 proves: k8s/deploy docs/start/install.md docs/examples
-when: turns
+when: core
 needs: make:build/rocelet-cni
 """
 import functools
@@ -48,14 +48,14 @@ def render(folder, kubectl=KUBECTLS[1]):
 
 @functools.lru_cache(maxsize=None)
 def rendered(folder, kubectl):
-    """As JSON, so that each caller gets documents of its own."""
+    """As JSON text, so that each caller gets its own documents."""
     out = subprocess.run([kubectl, "kustomize", os.path.join(DEPLOY, folder)], capture_output=True, text=True)
     assert out.returncode == 0 and not out.stderr, f"{folder}: {out.stderr}"
     return json.dumps(sorted_lists(list(yaml.safe_load_all(out.stdout))))
 
 
 def sorted_lists(x):
-    """Kustomizes differ in which end of a list they merge into; names are what counts."""
+    """Versions of kustomize append to different ends of a list; sort by name."""
     if isinstance(x, dict):
         return {k: sorted_lists(v) for k, v in x.items()}
     if isinstance(x, list):
@@ -83,7 +83,7 @@ def container_of(overlay):
 KINDS = {"DaemonSet": "V1DaemonSet", "ConfigMap": "V1ConfigMap", "Namespace": "V1Namespace", "ServiceAccount": "V1ServiceAccount",
          "Pod": "V1Pod", "Job": "V1Job"}
 SIMPLE = {"str": str, "int": int, "float": (int, float), "bool": bool, "object": object, "datetime": str,
-          # a number or a percentage; the model of older versions says object
+          # a number or a percentage; older versions of the model have "object"
           "IntOrString": (int, str)}
 
 
@@ -121,12 +121,12 @@ def fields_and_types():
         conforms(wrong, "V1DaemonSet", "DaemonSet")
     except AssertionError:
         return
-    raise AssertionError("a slip in a key is not seen")
+    raise AssertionError("a misspelt key is not found")
 
 
 def is_new(kubectl):
-    said = json.loads(subprocess.run([kubectl, "version", "--client", "-o", "json"], capture_output=True, text=True, check=True).stdout)
-    return int(re.match(r"\d+", said["clientVersion"]["minor"])[0]) >= 21
+    answer = json.loads(subprocess.run([kubectl, "version", "--client", "-o", "json"], capture_output=True, text=True, check=True).stdout)
+    return int(re.match(r"\d+", answer["clientVersion"]["minor"])[0]) >= 21
 
 
 @check
@@ -183,35 +183,101 @@ def selectors_match_labels():
             assert not daemonset["template"]["spec"]["containers"][0].get("ports"), "a port of the host's network keeps the next pod from being scheduled beside this one"
 
 
-def relabelled(labels):
-    """What the PodMonitor makes of a pod that was discovered, by Prometheus itself."""
+def rules_of_the_monitor():
     endpoint, = the("PodMonitor", render("monitoring"))["spec"]["podMetricsEndpoints"]
     assert "port" not in endpoint and "targetPort" not in endpoint, "it would look for pods that name it"
-    rules = [{re.sub("[A-Z]", lambda m: "_" + m[0].lower(), k): v for k, v in rule.items()} for rule in endpoint["relabelings"]]
+    return [{re.sub("[A-Z]", lambda m: "_" + m[0].lower(), k): v for k, v in rule.items()} for rule in endpoint["relabelings"]]
+
+
+def rules_of_the_page():
+    with open(os.path.join(TOP, "docs/fleet.md"), encoding="utf-8") as f:
+        job, = yaml.safe_load(re.search(r"```yaml\n(scrape_configs:\n.*?)```", f.read(), re.S)[1])["scrape_configs"]
+    return job["relabel_configs"]
+
+
+def relabelled(labels, rules=rules_of_the_monitor):
+    """What the PodMonitor, or the job of docs/fleet.md, makes of a pod that was discovered, by Prometheus itself; None: no target."""
+    return relabelled_once(tuple(sorted(labels.items())), rules)
+
+
+@functools.lru_cache(maxsize=None)
+def relabelled_once(labels, rules):
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "pods.json"), "w") as f:
-            json.dump([{"targets": ["discovered:1"], "labels": labels}], f)
+            json.dump([{"targets": ["discovered:1"], "labels": dict(labels)}], f)
         with open(os.path.join(folder, "prometheus.yml"), "w") as f:
-            json.dump({"scrape_configs": [{"job_name": "pods", "relabel_configs": rules, "file_sd_configs": [{"files": [os.path.join(folder, "pods.json")]}]}]}, f)
+            json.dump({"scrape_configs": [{"job_name": "pods", "relabel_configs": rules(), "file_sd_configs": [{"files": [os.path.join(folder, "pods.json")]}]}]}, f)
         out = subprocess.run([PROMTOOL, "check", "service-discovery", "--timeout=5s", os.path.join(folder, "prometheus.yml"), "pods"],
                              capture_output=True, text=True)
         found, = json.loads(out.stdout)
-        return found["labels"]
+        return found["labels"] or None
 
 
 @check
 def the_monitor_finds_pods_that_name_no_port():
     """Labels as Prometheus' discovery of pods gives them."""
-    v4 = relabelled({"__meta_kubernetes_pod_ip": "192.0.2.7", "__meta_kubernetes_pod_node_name": "node-7"})
+    pod = {"__meta_kubernetes_pod_ip": "192.0.2.7", "__meta_kubernetes_pod_node_name": "node-7", "__meta_kubernetes_pod_annotation_prometheus_io_port": "9907"}
+    v4 = relabelled(pod)
     assert v4["__address__"] == "192.0.2.7:9907" and v4["node"] == "node-7", v4
-    named = relabelled({"__meta_kubernetes_pod_ip": "192.0.2.7", "namespace": "rocelet", "pod": "rocelet-x", "container": "rocelet"})
+    named = relabelled({**pod, "namespace": "rocelet", "pod": "rocelet-x", "container": "rocelet"})
     assert not named.keys() & {"namespace", "pod", "container"}, named  # the operator sets them, and they would pass for those of a device's pod
-    v6 = relabelled({"__meta_kubernetes_pod_ip": "2001:db8::7", "__meta_kubernetes_pod_node_name": "node-7"})
-    assert v6["__address__"] == "[2001:db8::7]:9907", v6
+    v6 = {**pod, "__meta_kubernetes_pod_ip": "2001:db8::7"}
+    assert relabelled(v6)["__address__"] == "[2001:db8::7]:9907", relabelled(v6)
+    of_job = {"__meta_kubernetes_pod_label_app_kubernetes_io_name": "rocelet", "__meta_kubernetes_pod_container_init": "false"}
+    for found in (pod, v6):
+        assert relabelled({**found, **of_job}, rules_of_the_page)["__address__"] == relabelled(found)["__address__"], found
+    without = {key: value for key, value in pod.items() if "annotation" not in key}
+    assert relabelled(without) is None and relabelled({**without, **of_job}, rules_of_the_page) is None
+
+
+def annotated(daemonset):
+    """The labels that Prometheus' discovery makes of the pods' annotations."""
+    annotations = daemonset["spec"]["template"]["metadata"].get("annotations") or {}
+    return {"__meta_kubernetes_pod_annotation_" + re.sub("[^a-z0-9]", "_", key): value for key, value in annotations.items()}
 
 
 @check
-def names_that_are_used_exist():
+def one_number_is_the_port_everywhere():
+    """Of the daemon, the annotation and the scrape job; also where it is another one, and where there is none."""
+    for overlay, (name, flags, address) in itertools.product(OVERLAYS, ((None, [], "192.0.2.7:9907"), ("port", ["--listen=:9917"], "192.0.2.7:9917"), ("no-port", ["--listen="], None))):
+        daemonset = the("DaemonSet", with_component(overlay, name) if name else render("overlays/" + overlay))
+        container, = daemonset["spec"]["template"]["spec"]["containers"]
+        assert [arg for arg in container["args"] if "listen" in arg] == flags, f"{overlay}, {name}"
+        assert name is None or not container.get("ports"), f"{overlay}, {name}: a port of the host is reserved that is not used"
+        labels = annotated(daemonset)
+        found = relabelled({"__meta_kubernetes_pod_ip": "192.0.2.7", "__meta_kubernetes_pod_node_name": "node-7", **labels})
+        assert (found and found["__address__"]) == address, f"{overlay}, {name}: {found}"
+        assert (labels.get("__meta_kubernetes_pod_annotation_prometheus_io_scrape") == "true") == (address is not None), f"{overlay}, {name}: {labels}"
+        # The rest is unchanged.
+        usual = the("DaemonSet", render("overlays/" + overlay))
+        for d in (daemonset, usual):
+            d["spec"]["template"]["metadata"].pop("annotations", None)
+            main, = d["spec"]["template"]["spec"]["containers"]
+            main.pop("ports", None)
+            main["args"] = [arg for arg in main["args"] if not arg.startswith("--listen=")]
+        assert daemonset == usual, f"{overlay}, {name}"
+
+
+@check
+def nodes_wait_for_nvidias_driver():
+    """The label of NVIDIA's operator, beside node selectors that are there."""
+    for overlay in OVERLAYS:
+        pod = the("DaemonSet", with_component(overlay, "mofed-wait"))["spec"]["template"]["spec"]
+        assert pod.pop("nodeSelector") == {"network.nvidia.com/operator.mofed.wait": "false"}, overlay
+        assert pod == pod_of(overlay), overlay
+
+
+@check
+def kubectl_apply_can_keep_a_copy():
+    """In an annotation, of which an object has 256 KiB at most; with room for a version to come."""
+    for folder in ["overlays/" + o for o in OVERLAYS] + ["monitoring", "monitoring/dashboards"]:
+        for d in render(folder):
+            size = len(json.dumps(d, separators=(",", ":")))
+            assert size < 210000, f"{folder}: {d['kind']} has {size} bytes"
+
+
+@check
+def used_names_exist():
     for overlay in OVERLAYS:
         docs, pod = render("overlays/" + overlay), pod_of(overlay)
         volumes = {v["name"]: v for v in pod["volumes"]}
@@ -241,6 +307,7 @@ def least_rights():
         assert context["capabilities"]["drop"] == ["ALL"] and context["seccompProfile"] == {"type": "RuntimeDefault"}, overlay
         assert overlay not in UNPRIVILEGED or ("add" not in context["capabilities"] and "hostPID" not in pod), overlay
         assert ("--unprivileged" in container_of(overlay)["args"]) == (overlay in UNPRIVILEGED), overlay
+        assert ("--observe" in container_of(overlay)["args"]) == (overlay == "observe"), overlay
         assert not {"hostIPC", "shareProcessNamespace"} & pod.keys()
         assert overlay in (MULTUS, UNINSTALL) or "initContainers" not in pod
     hosts = {m["name"] for m in container_of("observe")["volumeMounts"]} - {"config", "run", "state"}
@@ -261,13 +328,13 @@ def rendered_with_component(overlay, name, kubectl):
 
 
 FEATURES = ["node-features", "node-features-uninstall"]
-PLATFORMS = ["selinux", "openshift", "k3s", "rke2", "k0s", "microk8s"]
-COMPONENTS = PLATFORMS + FEATURES + ["before-1.30"]
+PLATFORMS = ["selinux", "openshift", "openshift-pods", "k3s", "rke2", "k0s", "microk8s"]
+COMPONENTS = PLATFORMS + FEATURES + ["before-1.30", "port", "no-port", "mofed-wait"]
 
 
 @check
 def components_change_nothing_but_paths_and_the_type():
-    """Of every overlay: what it does not use stays away."""
+    """In every overlay: a component does not add what the overlay does not use."""
     assert sorted(os.listdir(os.path.join(DEPLOY, "components"))) == sorted(COMPONENTS)
     with open(os.path.join(TOP, "docs/start/platforms.md"), encoding="utf-8") as f:
         page = f.read()
@@ -279,8 +346,8 @@ def components_change_nothing_but_paths_and_the_type():
                 refused = selinux_refusals(the("SecurityContextConstraints", docs)["seLinuxContext"], pod)
                 assert not refused, f"{overlay}: OpenShift admits no pod: {refused}"
             security = pod.pop("securityContext", None)
-            assert security == ({"seLinuxOptions": {"type": "spc_t"}} if name in ("selinux", "openshift") else None), name
-            if name == "k3s" and overlay not in UNPRIVILEGED:  # whose plugins are links to a program that is elsewhere
+            assert security == ({"seLinuxOptions": {"type": "spc_t"}} if name in ("selinux", "openshift", "openshift-pods") else None), name
+            if name == "k3s" and overlay not in UNPRIVILEGED:  # its plugins are links to a program elsewhere
                 volume, mount = taken(pod["volumes"], "k3s-data"), taken(pod["containers"][0]["volumeMounts"], "k3s-data")
                 assert mount["readOnly"] and mount["mountPath"] == volume["hostPath"]["path"], name
                 assert next(v for v in pod["volumes"] if v["name"] == "cni-bin")["hostPath"]["path"].startswith(mount["mountPath"] + "/"), name
@@ -293,7 +360,7 @@ def components_change_nothing_but_paths_and_the_type():
 
 
 def taken(named, name):
-    """Takes the element with this name out of a list."""
+    """Removes and returns the element with this name."""
     found, = [x for x in named if x["name"] == name]
     named.remove(found)
     return found
@@ -333,8 +400,8 @@ def openshift_allows_what_the_overlays_need_and_no_more():
 
 
 def selinux_refusals(strategy, pod):
-    """What OpenShift's admission has against a pod's SELinux options. RunAsAny takes any. MustRunAs gives its own to a container without options, and compares
-    all four fields of one that has some; a level that it does not name is the namespace's."""
+    """The objections of OpenShift's admission to a pod's SELinux options. RunAsAny accepts any. MustRunAs sets its own on a container without options, and compares
+    all four fields otherwise; a level that it does not name is the namespace's."""
     if strategy["type"] == "RunAsAny":
         return []
     wanted = {"level": "the namespace's", **strategy.get("seLinuxOptions", {})}
@@ -355,7 +422,7 @@ def options_of_a_pod_are_compared_with_those_of_its_constraints():
 
 
 def pod_security_level(spec):
-    """Of the Pod Security Standards: what makes a pod more than baseline, or more than restricted."""
+    """The level of the Pod Security Standards that a pod needs."""
     contexts = [c.get("securityContext", {}) for c in spec["containers"] + spec.get("initContainers", [])]
     usual = {"AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"}
     added = {cap for c in contexts for cap in c.get("capabilities", {}).get("add", [])}
@@ -368,21 +435,21 @@ def pod_security_level(spec):
 
 
 @check
-def documents_tell_the_pod_security_level():
+def documents_have_the_pod_security_level():
     with open(os.path.join(TOP, "docs/start/platforms.md"), encoding="utf-8") as f:
-        told = dict(re.findall(r"^\| `([\w.-]+)` \| (privileged|baseline|restricted) \|", f.read(), re.M))
+        documented = dict(re.findall(r"^\| `([\w.-]+)` \| (privileged|baseline|restricted) \|", f.read(), re.M))
     found = {overlay: pod_security_level(pod_of(overlay)) for overlay in OVERLAYS}
     for name, d in examples():
         if d["kind"] in ("Pod", "Job"):
             found[name] = pod_security_level(d["spec"] if d["kind"] == "Pod" else d["spec"]["template"]["spec"])
-    assert told == found, f"{told} {found}"
+    assert documented == found, f"{documented} {found}"
     assert pod_security_level({"containers": [{}]}) == "baseline"
     assert set(the("Namespace", render("base"))["metadata"]["labels"].items()) >= {(f"pod-security.kubernetes.io/{mode}", "privileged")
                                                                                     for mode in ("enforce", "audit", "warn")}
 
 
 @check
-def the_capabilities_are_those_that_were_measured():
+def the_capabilities_are_the_measured_ones():
     with open(os.path.join(TOP, "SECURITY.md")) as f:
         rows = re.findall(r"^\| `CAP_([A-Z_]+)` \|[^|]*\|[^|]*\| (yes|no) \|", f.read(), re.M)
     assert len(rows) > 10
@@ -390,7 +457,7 @@ def the_capabilities_are_those_that_were_measured():
 
 
 @check
-def memory_is_limited_and_asked_for():
+def memory_is_limited_and_requested():
     for overlay in OVERLAYS:
         resources = container_of(overlay)["resources"]
         assert {"cpu", "memory"} <= resources["requests"].keys() and "memory" in resources["limits"]
@@ -399,14 +466,14 @@ def memory_is_limited_and_asked_for():
 
 @check
 def folders_of_the_host():
-    """Each stands in documentation that says what needs it; what a host may lack is made, and what comes and goes is followed."""
+    """Each is documented with its purpose; folders that a host may lack are created, and mounts in folders that change are propagated."""
     for overlay in OVERLAYS:
         pod = pod_of(overlay)
         for volume in pod["volumes"]:
             if "hostPath" not in volume:
                 continue
             path, kind = volume["hostPath"]["path"], volume["hostPath"].get("type")
-            assert kind in ("Directory", "DirectoryOrCreate"), f"{path}: a file would be lost when it is made anew"
+            assert kind in ("Directory", "DirectoryOrCreate"), f"{path}: a mounted file would be stale once it is replaced"
             must_be_there = re.match(r"/(dev|sys|proc)$|/var/lib/kubelet/(device-plugins|plugins_registry|pod-resources|pods)$", path)
             assert (kind == "Directory") == bool(must_be_there), f"{overlay}: {path} is {kind}"
     mounts = {m["name"]: m for m in container_of("native")["volumeMounts"]}
@@ -422,17 +489,17 @@ def every_mount_and_capability_has_its_reason():
         lists = 0
         for i, line in enumerate(lines):
             if re.match(r"      - name: ", line) and "  containers:" not in lines[i - 1]:
-                assert lines[i - 1].lstrip().startswith("#"), f"{file}:{i + 1}: {line.strip()} without a word why"
+                assert lines[i - 1].lstrip().startswith("#"), f"{file}:{i + 1}: {line.strip()} without a reason"
             lists += "            - " in line
         capabilities = [i for i, line in enumerate(lines) if re.match(r"            - [A-Z_]+$", line)]
         for i in capabilities:
             above = lines[i - 1].strip()
-            assert above.startswith("#") or i - 1 in capabilities, f"{file}:{i + 1}: {lines[i].strip()} without a word why"
+            assert above.startswith("#") or i - 1 in capabilities, f"{file}:{i + 1}: {lines[i].strip()} without a reason"
 
 
 @check
-def a_surge_is_native_that_takes_over():
-    """What it adds to the arguments of `native` it adds at their end: the list is replaced whole."""
+def a_surge_is_native_with_take_over():
+    """Its own arguments are behind those of `native`: the patch replaces the whole list."""
     args, added = container_of("native")["args"], ["--take-over", "--lock-wait=120", "--registration=legacy"]
     assert container_of(SURGE)["args"] == args + added
     assert {k: v for k, v in container_of(SURGE).items() if k not in ("args", "ports")} == {
@@ -442,7 +509,7 @@ def a_surge_is_native_that_takes_over():
 
 @check
 def multus_is_native_with_the_plugin():
-    """The daemon's container is the same, but for its socket's folder; the plugin is put where that of `native` looks for IPAM plugins."""
+    """The daemon's container is the same, except its socket's folder; the plugin is installed where `native` searches IPAM plugins."""
     native, pod = pod_of("native"), pod_of(MULTUS)
     init, = pod.pop("initContainers")
     volumes = {v["name"]: v for v in pod.pop("volumes")}
@@ -461,8 +528,8 @@ def multus_is_native_with_the_plugin():
 
 
 @check
-def what_multus_installs_is_uninstalled():
-    """The same pod, but for what its init container is called with. That is run here, in a folder in place of the host's."""
+def the_plugin_is_uninstalled():
+    """The same pod, except for the arguments of its init container, which run here in a folder in place of the host's."""
     calls = {}
     for overlay in (MULTUS, UNINSTALL):
         init, = pod_of(overlay)["initContainers"]
@@ -478,7 +545,7 @@ def what_multus_installs_is_uninstalled():
             return sorted(os.listdir(host))
         assert call(MULTUS, "--link=sriov,rdma") == ["host-local", "rdma", "rocelet-cni", "sriov"]
         assert call(UNINSTALL) == ["host-local"]
-        assert call(UNINSTALL) == ["host-local"]  # a node that never had it
+        assert call(UNINSTALL) == ["host-local"]  # a node without the plugin
         assert call(MULTUS) == ["host-local", "rocelet-cni"]
 
 
@@ -510,14 +577,14 @@ def upgrades_and_probes():
         assert spec["template"]["spec"]["priorityClassName"] == "system-node-critical"
 
 
-# --- what the daemon itself says ---------------------------------------------------------------
+# --- the daemon itself -------------------------------------------------------------------------
 
 def daemon(*args):
     return subprocess.run([DAEMON, *args], capture_output=True, text=True)
 
 
 @check
-def the_daemon_takes_arguments_and_configuration():
+def the_daemon_accepts_arguments_and_configuration():
     with tempfile.TemporaryDirectory() as folder:
         tree = os.path.join(folder, "tree")
         subprocess.run([MK_SYSFS, tree, "2", "8"], check=True, capture_output=True)
@@ -545,7 +612,7 @@ def examples():
                 yield name, d
 
 
-NETWORK = "NetworkAttachmentDefinition"  # Multus' own kind; not in Debian's model
+NETWORK = "NetworkAttachmentDefinition"  # a kind of Multus; not in Debian's model
 
 
 def resources_of(d):
@@ -554,11 +621,11 @@ def resources_of(d):
 
 
 @check
-def examples_ask_for_what_their_pools_offer():
+def examples_request_what_their_pools_offer():
     docs = list(examples())
     pools = the("ConfigMap", [d for _, d in docs])
     namespace = the("Namespace", render("base"))["metadata"]["name"]
-    assert (pools["metadata"]["name"], pools["metadata"]["namespace"]) == ("rocelet", namespace), "the overlays look for another one"
+    assert (pools["metadata"]["name"], pools["metadata"]["namespace"]) == ("rocelet", namespace), "the overlays mount another one"
     with tempfile.TemporaryDirectory() as folder:
         path, tree = os.path.join(folder, "config.json"), os.path.join(folder, "tree")
         subprocess.run([MK_SYSFS, tree, "2", "16"], check=True, capture_output=True)
@@ -567,20 +634,20 @@ def examples_ask_for_what_their_pools_offer():
         out = daemon("--config", path, "--sysfs-root", tree, "--check-config", "--strict")
         offered = set(re.findall(r"rocelet\.dev/\w+", out.stdout))
         assert out.returncode == 0 and offered == {"rocelet.dev/roce", "rocelet.dev/vf", "rocelet.dev/hca"}, out.stdout + out.stderr
-    asked = set()
+    requested = set()
     for name, d in docs:
         if d["kind"] in ("ConfigMap", NETWORK):
             continue
         meta = d["metadata"] if d["kind"] == "Pod" else d["spec"]["template"]["metadata"]
         networks = json.loads(meta.get("annotations", {}).get("rocelet.dev/networks", "[]"))
         assert {n["resource"] for n in networks} <= resources_of(d), f"{name}: the annotation is of another resource"
-        asked |= resources_of(d)
-    assert asked == offered
+        requested |= resources_of(d)
+    assert requested == offered
 
 
 @check
-def a_pod_of_multus_asks_for_the_resource_of_its_network():
-    """The pool of that resource has no "network": rocelet would attach the device itself, and refuse Multus'."""
+def a_pod_of_multus_requests_the_resource_of_its_network():
+    """The pool of that resource has no "network": otherwise rocelet would attach the device itself, and reject Multus' request."""
     docs = [d for _, d in examples()]
     network, config = the(NETWORK, docs), json.loads(the("ConfigMap", docs)["data"]["config.json"])
     resource = network["metadata"]["annotations"]["k8s.v1.cni.cncf.io/resourceName"]
@@ -607,7 +674,7 @@ def main():
         try:
             function()
             print("ok -", name)
-        except Exception as e:  # a check may fail in any way
+        except Exception as e:  # checks may fail with any exception
             failed += 1
             print("not ok -", name)
             print("    " + (str(e) if isinstance(e, AssertionError) and str(e) else traceback.format_exc()))

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Judges what `make release` makes of images: the index, its signature, the bills of materials, the checksums and the version's places.
+"""Judges the output of `make release` for images: the index, its signature, the bills of materials, the checksums and the version's places.
 
   release.py
 
@@ -80,7 +80,7 @@ def one_index_has_both_images():
     assert outer["annotations"] == {"io.containerd.image.name": NAME, "org.opencontainers.image.ref.name": "1.2.3"}, outer
     inner = json.loads(release.blob_of(files, outer))
     assert [m["platform"] for m in inner["manifests"]] == [{"architecture": a, "os": "linux"} for a in ARCHS], inner
-    # A name of one architecture's image would be imported beside that of the index.
+    # The name of a single architecture's image would be imported besides that of the index.
     assert not any("annotations" in m for m in inner["manifests"]), inner
     for one, arch in zip(inner["manifests"], ARCHS):
         manifest = json.loads(release.blob_of(files, one))
@@ -195,18 +195,18 @@ def every_place_names_the_same_version():
         os.makedirs(os.path.dirname(f"{copy}/{path}"), exist_ok=True)
         shutil.copy(f"{TOP}/{path}", f"{copy}/{path}")
     release.set_version("7.8.9", copy)
-    # Entries of changelogs are written by people.
+    # Entries of changelogs are not changed by the script.
     assert [wrong.split(":")[0] for wrong in release.wrong_places("7.8.9", copy)] == ["daemon/debian/changelog", "docs/changelog.md"]
     with open(copy + "/Makefile", encoding="utf-8") as f:
         assert "\nVERSION := 7.8.9\n" in f.read()
-    # Of a changelog only the newest entry counts.
+    # Only the newest entry of a changelog counts.
     for path, entry in (("daemon/debian/changelog", "rocelet (7.8.9) unstable; urgency=low\n\n"), ("docs/changelog.md", "# Changelog\n\n## 7.8.9\n\n")):
         with open(f"{copy}/{path}", encoding="utf-8") as f:
             text = f.read()
         with open(f"{copy}/{path}", "w", encoding="utf-8") as f:
             f.write(entry + text)
     assert release.wrong_places("7.8.9", copy) == []
-    # A place that names no version any more is wrong, too.
+    # A place that no longer names a version is wrong, too.
     with open(copy + "/k8s/deploy/base/daemonset.yaml", "w", encoding="utf-8") as f:
         f.write("image: localhost/rocelet@sha256:0\n")
     assert release.wrong_places("7.8.9", copy) == ["k8s/deploy/base/daemonset.yaml: no version, not 7.8.9"]
@@ -216,7 +216,7 @@ def every_place_names_the_same_version():
 
 @check
 def no_manifest_or_page_is_forgotten():
-    """Whatever names the version of an image, a chart or a package is a place; before-1.30 is made of the overlays."""
+    """Every file that names the version of an image, a chart or a package is a place; before-1.30 is generated from the overlays."""
     version = release.makefile_version()
     named = re.compile(r"(?:rocelet|perftest)[:_-]%s\b|newTag: %s\b" % ((re.escape(version),) * 2))
     listed = run("git", "ls-files", "k8s/deploy", "docs/start", "docs/tasks", "README.md", cwd=TOP).decode().split()
@@ -230,7 +230,7 @@ def no_manifest_or_page_is_forgotten():
     for path in listed:
         with open(f"{copy}/{path}", encoding="utf-8", errors="replace") as f:
             left += [f"{path}: {line.strip()}" for line in f if named.search(line) and "/before-1.30/" not in path]
-    # The DaemonSet of the version before, which an upgrade replaces.
+    # The DaemonSet of the previous version, which an upgrade replaces.
     assert [line for line in left if not re.search(r"delete daemonset|starts beside", line)] == [], left
 
 

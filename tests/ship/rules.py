@@ -4,7 +4,7 @@
 
   rules.py PROMTOOL [mutants]
 
-mutants: also removes one condition of an alert after the other, which a test has to notice: a minute of CPU time.
+mutants: also removes each condition of an alert in turn, which a test must notice: a minute of CPU time.
 
 One line per check, "N passed, N failed" last.
 
@@ -32,28 +32,31 @@ GROUPS = yaml.safe_load(SOURCE)["groups"]
 RULES = [rule for group in GROUPS for rule in group["rules"]]
 ALERTS = {rule["alert"]: rule for rule in RULES if "alert" in rule}
 RECORDS = [rule["record"] for rule in RULES if "record" in rule]
+# Families whose series have the label `cause`.
+OF_CAUSES = {name for name in ALERTS if re.match("Rocelet(Link|Diagnosis)", name)}
 FLEET = read(TOP, "docs/fleet.md")
+SCREEN = 40  # lines
 TEST_FILES = {name: read(TESTS, name) for name in sorted(os.listdir(TESTS))}
 
 
 def promtool(*args):
-    """Its complaint, or nothing."""
+    """Returns its error message, or nothing."""
     out = subprocess.run([PROMTOOL, *args], capture_output=True, text=True)
     return "" if out.returncode == 0 else out.stdout + out.stderr
 
 
 def tested(rules, alert):
-    """What the unit tests of an alert say of other rules; nothing where they agree."""
+    """The result of an alert's unit tests with other rules; nothing if they pass."""
     complaints = ""
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "rules.yaml"), "w") as f:
             f.write(rules)
         for text in TEST_FILES.values():
-            of_file = yaml.load(text, yaml.BaseLoader)  # "0x100" is a hundred zeros, no number
+            of_file = yaml.load(text, yaml.BaseLoader)  # "0x100" means a hundred zeros, not a number
             of_file["tests"] = [{**test, "alert_rule_test": cases, "promql_expr_test": []} for test in of_file["tests"]
                                 if (cases := [case for case in test.get("alert_rule_test", []) if case["alertname"] == alert])]
             with open(os.path.join(folder, "tests.yaml"), "w") as f:
-                # In another order an alert sees what is recorded a minute late, and seems to wait for it.
+                # In another order an alert would read recorded series a minute late.
                 yaml.safe_dump({**of_file, "rule_files": ["rules.yaml"], "group_eval_order": [group["name"] for group in GROUPS]}, f)
             complaints += promtool("test", "rules", f.name) if of_file["tests"] else ""
     return complaints
@@ -62,7 +65,7 @@ def tested(rules, alert):
 # --- by promtool --------------------------------------------------------------------------------
 
 def units():
-    check("promtool takes the rules", promtool("check", "rules", os.path.join(MONITORING, "rules.yaml")))
+    check("promtool accepts the rules", promtool("check", "rules", os.path.join(MONITORING, "rules.yaml")))
     for name in TEST_FILES:
         check(f"unit tests of {name}", promtool("test", "rules", os.path.join(TESTS, name)))
 
@@ -79,7 +82,7 @@ def coverage():
 
 
 def mutants():
-    """Whatever is left out of an alert, some test misses it."""
+    """If any condition is removed from an alert, a test fails."""
     for name in ALERTS:
         start = SOURCE.index(f"alert: {name}\n")
         end = SOURCE.index("labels:", start)
@@ -96,26 +99,32 @@ def families():
     for rule in RULES:
         words = re.sub(r'"[^"]*"|\b(on|by|without|group_left) *\([^)]*\)|\w+=~?"', "", rule["expr"])
         used = set(re.findall(r"(?<![\w:])(?:roce_|rocelet_|up\b)\w*(?![\w:])", words))
-        check(f"{rule.get('record') or rule['alert']} uses families that there are", ", ".join(used - known))
+        check(f"{rule.get('record') or rule['alert']} uses existing families", ", ".join(used - known))
     recorded = set()
     for rule in RULES:
         unknown = set(re.findall(r"[a-z]+:\w+:\w+", rule["expr"])) - recorded
         recorded |= {rule["record"]} if "record" in rule else set()
         if unknown:
-            check("what is recorded is used after that", ", ".join(unknown))
+            check("recorded series are used after their rule", ", ".join(unknown))
 
 
 def causes():
-    """Each cause has an alert, also one that is new: rules name only the causes that have alerts of their own, and those exist."""
+    """Each cause has an alert, also a new one: rules name only the causes with alerts of their own, and these exist. Those of events are also in a list of
+    docs/fleet.md and are never critical."""
     existing = set(re.findall(r"^## (\w+)$", read(TOP, "docs/runbook.md"), re.M))
     taken = {cause for rule in RULES for cause in re.findall(r'roce_diagnosis\{cause="(\w+)"\}', rule["expr"])}
-    for name in "RoceletDiagnosisCritical", "RoceletDiagnosisWarning":
-        left_out = re.findall(r'roce_diagnosis\{cause!="(\w+)"\}', ALERTS[name]["expr"])
-        check(f"{name} leaves out exactly the causes that have alerts of their own", *set(left_out) ^ taken, *taken - existing)
+    events = {cause for names in re.findall(r'cause=~"([\w|]+)"', ALERTS["RoceletDiagnosisEvent"]["expr"]) for cause in names.split("|")}
+    for name, own in ("RoceletDiagnosisCritical", taken), ("RoceletDiagnosisWarning", taken | events), ("RoceletDiagnosisRecurs", taken | events):
+        left_out = {cause for names in re.findall(r'roce_diagnosis\{cause!(?:=|~)"([\w|]+)"\}', ALERTS[name]["expr"]) for cause in names.split("|")}
+        check(f"{name} leaves out exactly the causes that have alerts of their own", *left_out ^ own, *own - existing)
+    listed = re.search(r"\n### RoceletDiagnosisEvent\n(.*?)\n### ", FLEET, re.S)
+    check("docs/fleet.md lists the causes that are events", *set(re.findall(r"^\| \[(\w+)\]", listed[1] if listed else "", re.M)) ^ events)
+    worst = dict(re.findall(r"^\| \[(\w+)\]\(#\w+\) \| (\w+) \|", read(TOP, "docs/reference/diagnosis.md"), re.M))
+    check("none of them is ever critical", *(cause for cause in events if worst.get(cause) != "warning"))
 
 
 def leads(rule):
-    """The labels that the links of an alert need: it must have each, or what opens is another port or node."""
+    """The labels that the links of an alert need: without one of them the link would open another port or node."""
     texts = " ".join(text for key, text in rule["annotations"].items() if key.endswith("_url"))
     return set(re.findall(r"\$labels\.(\w+)", texts)) - {"cluster"}
 
@@ -129,24 +138,38 @@ def conventions():
         problems += [] if set(labels) <= {"severity", "node", "device"} and ("node" in labels) == of_a_node else ["labels"]
         problems += [] if set(texts) - {"page_url"} == {"description", "summary", "runbook_url", "dashboard_url"} else ["annotations"]
         problems += ["a summary that is not fixed"] if "{{" in texts["summary"] else []
-        problems += [] if "{{" in texts["description"] else ["a description of nothing"]
+        problems += [] if "{{" in texts["description"] else ["a description without a label"]
         problems += [] if not of_a_node or "{{ or $labels.node $labels.instance }}" in texts["description"] else ["a description without the node"]
         problems += [] if not of_a_node or "instance" in leads(rule) else ["links that lead to no node"]
-        lead = "runbook.md#{{ $labels.cause }}" if "roce_diagnosis" in rule["expr"] else f"fleet.md#{name.lower()}"
+        problems += [] if "First: " in texts["description"] else ["a description without a first step"]
+        lead = "runbook.md#{{ $labels.cause }}" if name in OF_CAUSES else f"fleet.md#{name.lower()}"
         problems += [] if texts["runbook_url"] == f"{LINKS['docs']}/{lead}" and f"\n### {name}\n" in FLEET else ["runbook"]
         problems += [] if re.match(re.escape(LINKS["grafana"]) + r"/d/rocelet-(fleet|node|port)\?", texts["dashboard_url"]) else ["dashboard"]
         problems += [] if not of_a_node or texts["page_url"].startswith(LINKS["page"] + "/") else ["page"]
         problems += [] if rule.get("for") else ["no `for`"]
         check(f"{name} is as alerts are", ", ".join(problems))
-    for record in RECORDS:
-        used = FLEET.count(f"`{record}`") + sum(record in rule["expr"] for rule in RULES)
-        check(f"{record} is named as records are, and for something",
-              "" if re.fullmatch(r"(function|port|pool|node|cluster):[a-z_]+:[a-z_]*[a-z0-9]+", record) and used else "it is not")
+    for record in sorted(set(RECORDS)):
+        used = FLEET.count(f"`{record}`") + sum(record in str(rule) for rule in ALERTS.values()) + sum(record in rule["expr"] for rule in RULES)
+        check(f"{record} has a name like other records, and is used",
+              "" if re.fullmatch(r"(cause|function|port|pool|node|cluster):[a-z_]+:[a-z_]*[a-z0-9]+", record) and used else "it is not")
     check("docs/fleet.md has no alert that there is not", ", ".join(set(re.findall(r"\n### (\w+)\n", FLEET)) - ALERTS.keys()))
 
 
+def one_screen():
+    """An alert of rocelet itself is read at night: what it costs, how to see it, and what to do."""
+    itself = re.search(r"\n## Alerts of rocelet itself\n(.*?)\n## ", FLEET, re.S)[1]
+    found = dict(zip(*[iter(re.split(r"^### (\w+)\n", itself, flags=re.M)[1:])] * 2))
+    check("alerts of rocelet itself are in a chapter of their own", *({name for name in ALERTS if "#agent" in ALERTS[name]["annotations"].get("page_url", "")} - found.keys()))
+    for name, text in found.items():
+        parts = re.findall(r"^\* \*\*([\w ]+)\*\*", text, re.M)
+        problems = [] if parts[:3] == ["Impact", "Confirm", "Do"] and parts[3:] in ([], ["Cannot tell"]) else [f"its parts are {parts}"]
+        problems += [] if "`" in (re.search(r"^\* \*\*Confirm\*\*(.*?)(?=^\* )", text, re.M | re.S) or [""])[0] else ["no command confirms it"]
+        problems += [] if text.count("\n") < SCREEN else [f"more than {SCREEN} lines"]
+        check(f"the section of {name} is one screen", *problems)
+
+
 def alertmanager():
-    """The example in docs/fleet.md: its alerts are ours, and alerts that it groups or inhibits have those labels."""
+    """The example in docs/fleet.md: its alerts exist, and the alerts that it groups or inhibits have these labels."""
     example = yaml.safe_load(re.search(r"```yaml\n(route:\n.*?)```", FLEET, re.S)[1])
     labels = {"alertname", "severity", "cluster", "instance", "node", "device", "port", "pf", "cause"}
     routes, inhibitions, problems = [example["route"], *example["route"]["routes"]], example["inhibit_rules"], []
@@ -161,28 +184,28 @@ def alertmanager():
     of_causes = [r for r in routes if {"node", "cause"} <= set(r.get("group_by", []))]
     problems += [] if of_causes else ["no route groups by node and cause"]
     grouped = " ".join(m for r in of_causes for m in r["matchers"])
-    problems += [f"{name} has a cause and is not grouped by it" for name, rule in ALERTS.items()
-                 if "roce_diagnosis" in rule["expr"] and not re.fullmatch(re.search(r'alertname=~"([^"]*)"', grouped)[1], name)]
+    problems += [f"{name} has a cause and is not grouped by it" for name in ALERTS
+                 if name in OF_CAUSES and not re.fullmatch(re.search(r'alertname=~"([^"]*)"', grouped)[1], name)]
     check("the example for Alertmanager fits the alerts", *problems)
 
 
 def page():
-    """The first word of each link to a node's page is a view of the page."""
+    """Each link to a node's page begins with a view of the page."""
     source = read(TOP, "daemon/web/main.js")
     views = set(re.findall(r"{word: '(\w*)', title", source)) | set(re.findall(r"words\[0\] === '(\w+)' && words", source))
     words = {(name, word) for name, rule in ALERTS.items() for word in re.findall(r"#(\w+)", rule["annotations"].get("page_url", ""))}
-    check("links to a node's page lead to views that it has", *(f"{name}: #{word}" for name, word in sorted(words) if word not in views))
+    check("links to a node's page lead to existing views", *(f"{name}: #{word}" for name, word in sorted(words) if word not in views))
     of_pools = {name for name, rule in ALERTS.items() if "rocelet_resource_" in rule["expr"] and "page_url" in rule["annotations"]}
     check("those of a pool lead to the pool", *(name for name in sorted(of_pools) if "#pools?q={{ $labels.resource }}" not in ALERTS[name]["annotations"]["page_url"]))
 
 
 def links():
-    """Whoever installs the rules sets three addresses, and all links follow."""
+    """With three addresses set, as by an installation, all links follow."""
     given = {"docs": "https://docs.example/r", "grafana": "https://g.example", "page": "https://{{ $labels.node }}"}
     made = subprocess.run([MONITORING + "/rules.py", *(f"--{name}={url}/" for name, url in given.items())], capture_output=True, text=True, check=True).stdout
     urls = [text for group in yaml.safe_load(made)["groups"] for rule in group["rules"] for key, text in rule.get("annotations", {}).items() if key.endswith("_url")]
     check("rules.py puts other addresses into every link", *sorted({url for url in urls if not url.startswith(tuple(url + "/" for url in given.values()))}))
-    check("and changes nothing else", "" if [line for line in made.splitlines() if "_url:" not in line] == [line for line in SOURCE.splitlines() if "_url:" not in line] else "it does")
+    check("and nothing else changes", "" if [line for line in made.splitlines() if "_url:" not in line] == [line for line in SOURCE.splitlines() if "_url:" not in line] else "it does")
 
 
 def operator():
@@ -192,7 +215,7 @@ def operator():
     check("and are installed with the monitor", "" if "prometheusrule.yaml" in listed else "they are not")
 
 
-for judge in units, coverage, families, causes, conventions, alertmanager, page, links, operator:
+for judge in units, coverage, families, causes, conventions, one_screen, alertmanager, page, links, operator:
     judge()
 if sys.argv[2:] == ["mutants"]:
     mutants()

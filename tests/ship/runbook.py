@@ -4,7 +4,8 @@
 names, the alerts and the verdicts that link to it. Checks every link of the documents.
 
   runbook.py ROCECTL
-  runbook.py --write    put the list of causes, and each cause's sentence and what rules it out into its section, from docs/reference/diagnosis.md
+  runbook.py --write    put the list of causes, and each cause's sentence and exclusions into its section, from docs/reference/diagnosis.md;
+                        and its sentence and first advice into rules.yaml, for the texts of alerts
 
 One line per check, "N passed, N failed" last.
 
@@ -25,10 +26,13 @@ import yaml
 from checks import MONITORING, TOP, check, end, read
 
 RUNBOOK = "docs/runbook.md"
-PARTS = ["Means", "Confirm", "On the host", "On the switch", "Not to be confused with", "Ruled out if"]
+PARTS = ["Means", "Impact", "Confirm", "On the host", "On the switch", "Not to be confused with", "Ruled out if"]
+URGENCY = r"(Now|Today|At the next maintenance|No hurry|None)\b"
 COLUMNS = 100
-SCREEN = 40  # lines: a cause is read without scrolling
+SCREEN = 40  # lines: a cause fits on a screen
 CONTENTS = "## All causes\n"
+RULES = "k8s/deploy/monitoring/rules.yaml"
+ADVISED = re.compile(r"^(# causes\n).*?^(# end of causes\n)", re.M | re.S)  # in the rules
 
 
 def one_line(text):
@@ -42,7 +46,7 @@ def by_heading(level, text):
 
 
 def causes():
-    """{cause: (sentence, what rules it out)}"""
+    """{cause: (sentence, exclusions)}"""
     listed = re.search(r"^## Causes\n.*?(?=^## )", read("docs/reference/diagnosis.md"), re.M | re.S)[0]
     found = {}
     for name, text in by_heading(3, listed).items():
@@ -50,6 +54,24 @@ def causes():
         ruled_out = one_line(re.search(r"^\* Ruled out if (.*?)(?=^\*)", text, re.M | re.S)[1])
         found[name] = (re.sub(r" \(direction: \w+\)$", "", sentence), ruled_out)
     return found
+
+
+def advice():
+    """{cause: (worst severity, first advice)}"""
+    return {name: (re.search(r"^\* Severity: (\w+)", text, re.M)[1], one_line(re.search(r"^\* Advice: (.*?)(?=^\*)", text, re.M | re.S)[1]).split(";")[0])
+            for name, text in by_heading(3, re.search(r"^## Causes\n.*?(?=^## )", read("docs/reference/diagnosis.md"), re.M | re.S)[0]).items()}
+
+
+def advised():
+    """The recording rules with the sentence and the first advice of each cause that has an alert by its verdict. Severity info has none."""
+    def quoted(text):
+        return "'" + text.replace("'", "''") + "'"
+    return "".join(f"  - record: cause:roce_advice:info\n    expr: vector(1)\n    labels: {{cause: {name}, means: {quoted(causes()[name][0])}, first: {quoted(first)}}}\n"
+                   for name, (severity, first) in advice().items() if severity != "info" and name != "link_flap")
+
+
+def with_advice(text):
+    return ADVISED.sub(lambda found: found[1] + advised() + found[2], text)
 
 
 def sections():
@@ -76,7 +98,7 @@ def with_contents(text):
 
 
 def made(name, text):
-    """A section with the words of the table."""
+    """The section with the text of the table."""
     sentence, ruled_out = causes()[name]
     text = re.sub(r"^(?:> .*\n)+", lambda _: quotation(sentence) + "\n", text, count=1, flags=re.M)
     return re.sub(r"^\*\*Ruled out if\*\*.*?(?=\n\n|\n*\Z)", lambda _: ending(ruled_out), text, count=1, flags=re.M | re.S)
@@ -89,6 +111,9 @@ def write():
             text = text.replace(f"## {name}\n{section}", f"## {name}\n{made(name, section)}")
     with open(os.path.join(TOP, RUNBOOK), "w", encoding="utf-8") as f:
         f.write(text)
+    rules = with_advice(read(RULES))
+    with open(os.path.join(TOP, RULES), "w", encoding="utf-8") as f:
+        f.write(rules)
 
 
 def anchors(path):
@@ -97,7 +122,7 @@ def anchors(path):
 
 
 def broken(origin, link):
-    """What is wrong with a link of a document; nothing if it leads somewhere."""
+    """The problem of a link of a document, or nothing if its target exists."""
     path, _, anchor = link.partition("#")
     target = os.path.normpath(os.path.join(os.path.dirname(origin), path)) if path else origin
     if not os.path.exists(os.path.join(TOP, target)):
@@ -111,27 +136,38 @@ def each_cause_has_its_section():
     check("each has a section, in the order of judgement, and nothing else has", *([] if list(known) == list(written) else sorted(known.keys() ^ written.keys())
                                                                                     or ["another order"]))
     check("the list of causes is that of the table: runbook.py --write", "" if CONTENTS in read(RUNBOOK) and with_contents(read(RUNBOOK)) == read(RUNBOOK) else "it is not")
+    check("the rules have the words of the table: runbook.py --write", "" if ADVISED.search(read(RULES)) and with_advice(read(RULES)) == read(RULES) else "they have not")
     check(f"lines have at most {COLUMNS} columns", *[line for line in read(RUNBOOK).splitlines() if len(line) > COLUMNS])
     for cause in known.keys() & written.keys():
         found = re.findall(r"^\*\*(.*?)\.?\*\*", written[cause], re.M)
         problems = [] if found == PARTS else [f"its parts are {found}"]
+        problems += [] if re.search(r"^\*\*Confirm\.\*\* `rocectl ", written[cause], re.M) else ["its first step is no command of rocelet's pod"]
+        impact = re.search(r"^\*\*Impact\.\*\* (.*?)\n\n", written[cause], re.M | re.S)
+        problems += [] if impact and re.match(URGENCY, impact[1]) else ["its impact does not begin with how soon to act"]
         problems += [] if written[cause].strip().count("\n") < SCREEN else [f"is no screen: more than {SCREEN} lines"]
-        problems += [] if made(cause, written[cause]) == written[cause] else ["is not what the table of causes says: runbook.py --write"]
+        problems += [] if made(cause, written[cause]) == written[cause] else ["differs from the table of causes: runbook.py --write"]
         check(cause, *problems)
 
 
-def says(*command):
+def each_reason_has_its_section():
+    """The words for which a device is unhealthy: the frequent ones have a section, the others are named."""
+    known = set(re.findall(r'\[HEALTH_\w+\] = \{"(\w+)"', read("daemon/config/pool_config_native.c")))
+    why = re.search(r"^## Why a device is unhealthy\n.*?(?=^## )", read(RUNBOOK), re.M | re.S)[0]
+    check("each reason of an unhealthy device is explained", *(known - {word for pair in re.findall(r"^### (\w+)$|`(\w+)`", why, re.M) for word in pair}))
+
+
+def output_of(*command):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-def what_it_names_is_there(rocectl):
+def named_things_exist(rocectl):
     text, metrics = read("docs/runbook.md"), read("docs/reference/metrics.md") + read("docs/reference/diagnosis.md")
     check("its metrics", *sorted({name for name in re.findall(r"(?<![:\w])(?:roce|rocelet)_\w+", text) if not re.search(rf"\b{name}\b", metrics)}
                                  - set(re.findall(r"roce_(?:np|rp)", text))))
-    usage = says(rocectl, "--help")
+    usage = output_of(rocectl, "--help")
     check("its commands", *sorted({name for name in re.findall(r"rocectl ([a-z-]+)", text) if not re.search(rf"^  rocectl {name}\b", usage, re.M)}))
     check("their flags", *sorted({flag for line in re.findall(r"rocectl ([^`\n#]*)", text) for flag in re.findall(r"--[a-z-]+", line)
-                                  if flag not in says(rocectl, "help", line.split()[0])}))
+                                  if flag not in output_of(rocectl, "help", line.split()[0])}))
     reasons = set(re.findall(r"`([A-Z]\w+)`", re.search(r"^## Events\n.*?(?=^## )", read("docs/reference/rocectl.md"), re.M | re.S)[0]))
     named = re.findall(r"`rocectl events`\s+has\s+((?:[A-Z]\w+|and|,|\s)+)", text)
     check("its events", *sorted({word for words in named for word in re.findall(r"[A-Z]\w+", words)} - reasons))
@@ -158,6 +194,7 @@ if sys.argv[1] == "--write":
     write()
     sys.exit()
 each_cause_has_its_section()
-what_it_names_is_there(sys.argv[1])
+each_reason_has_its_section()
+named_things_exist(sys.argv[1])
 links_lead_somewhere()
 end()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A headless Chromium that is spoken to over a pipe, in its DevTools protocol: pages, what they ask for, what they complain of, and how they look."""
+"""A headless Chromium, controlled over a pipe by its DevTools protocol: pages, their requests, their errors, and pictures of them."""
 import base64
 import json
 import os
@@ -17,7 +17,7 @@ FLAGS = ["--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable
 
 
 class Browser:
-    """To be used with `with`: one process, with a profile of its own that goes with it."""
+    """Used with `with`: one process, with a profile of its own that is removed with it."""
 
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="web-")
@@ -108,12 +108,12 @@ class Page:
     def call(self, method, **params):
         return self.browser.call(method, self.session, **params)
 
-    def tell(self, method, **params):
-        """As call, for who does not wait."""
+    def send(self, method, **params):
+        """Like call, but does not wait for the answer."""
         self.browser.send(method, self.session, params)
 
-    def asked_for_a_password(self, name=None, password=None):
-        """What a person does who is asked from now on: gives it, or cancels."""
+    def answer_password_prompts(self, name=None, password=None):
+        """Answers password prompts from now on; without arguments cancels them."""
         self.person = {"response": "ProvideCredentials", "username": name, "password": password} if name else {"response": "CancelAuth"}
         self.call("Fetch.enable", handleAuthRequests=True)
 
@@ -131,9 +131,9 @@ class Page:
         elif method == "Log.entryAdded" and params["entry"]["level"] in ("error", "warning"):
             self.complaints.append(f"{params['entry']['text']} {params['entry'].get('url', '')}")
         elif method == "Fetch.requestPaused":
-            self.tell("Fetch.continueRequest", requestId=params["requestId"])
+            self.send("Fetch.continueRequest", requestId=params["requestId"])
         elif method == "Fetch.authRequired":
-            self.tell("Fetch.continueWithAuth", requestId=params["requestId"], authChallengeResponse=self.person)
+            self.send("Fetch.continueWithAuth", requestId=params["requestId"], authChallengeResponse=self.person)
         elif method == "Audits.issueAdded" and params["issue"]["code"] == "ContentSecurityPolicyIssue":
             self.complaints.append(json.dumps(params["issue"])[:500])
 
@@ -150,7 +150,7 @@ class Page:
             raise AssertionError(f"{url} does not load")
 
     def run(self, expression):
-        """The value of an expression, or of what it promises."""
+        """The value of an expression, or of its promise."""
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in answer:
             raise AssertionError(f"{expression[:200]}: {answer['exceptionDetails'].get('exception', {}).get('description', answer['exceptionDetails'])}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real nginx before a node, with the configuration that people write."""
+"""A real nginx before a node, with a usual configuration."""
 import os
 import shutil
 import socket
@@ -33,7 +33,7 @@ http {
 
 
 class Nginx:
-    """To be used with `with`; .url is where the page is behind it. prefix: as it stands in a request. strips: leaves it out of what it asks the node."""
+    """Used with `with`; .url is the page's address behind it. prefix: as in a request. strips: removes it from requests to the node."""
 
     def __init__(self, program, to, prefix, strips, more=""):
         self.folder = tempfile.mkdtemp(prefix="nginx-")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A node whose page is opened: the real daemon over a synthetic sysfs tree whose counters are played, with a port of its own, and what its judges share."""
+"""A node for checks of the page: the real daemon over a synthetic sysfs tree whose counters are played, with a port of its own, and shared helpers."""
 import json
 import os
 import signal
@@ -18,7 +18,7 @@ checks, only_by_name = [], []
 
 
 class Run:
-    """Of the programs that judge with us: the browser, and where nginx and kubectl are."""
+    """The other programs: the browser, and the paths of nginx and kubectl."""
     browser = nginx = None
     kubectls = ()
 
@@ -32,13 +32,13 @@ def check(function):
 
 
 def figure(function):
-    """Takes longer, and judges nothing: only when it is asked for by name."""
+    """Takes longer and checks nothing: runs only if it is named."""
     only_by_name.append(function)
     return function
 
 
-tcp_ports = {}  # of each daemon, by its folder: the same after a restart
-intervals = {}  # the same
+tcp_ports = {}  # {folder of a daemon: port}, the same after a restart
+intervals = {}  # {folder of a daemon: sample interval}
 plain_command = daemon_python.command
 
 
@@ -76,7 +76,7 @@ class PageNode(Node):
 
     def __exit__(self, *what):
         if self.process.poll() is None:
-            self.wake()  # what hangs would not end
+            self.wake()  # a stopped process would not end
         return super().__exit__(*what)
 
     def hang(self):
@@ -87,7 +87,7 @@ class PageNode(Node):
 
 
 def opened(node, place="", **look):
-    """A page that is live."""
+    """Opens a page; returns when it is live."""
     page = run.browser.page(**look)
     page.go(node.url + place)
     page.until("live", LIVE)
@@ -95,7 +95,7 @@ def opened(node, place="", **look):
 
 
 def altered(node, change, place="", **look):
-    """A page whose answers of the daemon went through a function in JavaScript, of the last word of their path and their document."""
+    """A page that passes the daemon's answers through a JavaScript function (last word of the path, document)."""
     page = run.browser.page(**look)
     page.call("Page.addScriptToEvaluateOnNewDocument", source=f"""(() => {{ const real = window.fetch, change = {change};
         window.fetch = async (address, ...more) => {{ const answer = await real(address, ...more), content = JSON.parse(await answer.text());
@@ -107,15 +107,15 @@ def altered(node, change, place="", **look):
 
 
 def axe_script():
-    """What makes AXE work on a page."""
+    """The script that AXE needs on a page."""
     with open(npm.package(HERE + "/packages", HERE + "/../../build/npm", "axe-core") + "/axe.min.js", encoding="utf-8") as f:
         return f.read()
 
 
 def silent(page, url):
-    """Nothing was complained of, and nothing asked for elsewhere."""
+    """The page had no errors, and sent no requests elsewhere."""
     equal(page.complaints, [])
-    strangers = [asked for _, asked in page.requests if not asked.startswith((url, "data:"))]
+    strangers = [address for _, address in page.requests if not address.startswith((url, "data:"))]
     equal(strangers, [])
 
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The overview: the state of a node that is not all right, or of which little is known."""
+"""The overview: a node with problems, or with unknown state."""
+import re
+
 from daemon_python import PodResources, checkpoint, registered
 from diagnosis_python import MARKED, OTHER_PF, PF, QUICK, TRAFFIC, VF, VF_FUNCTION
 from kubelet_python import equal, eventually
@@ -14,7 +16,7 @@ UNFOLD = "document.querySelector('.verdict h3 button').click()"
 
 
 class PodNode(PageNode):
-    """With a pod that has the first VF."""
+    """A node with a pod that has the first VF."""
 
     def __enter__(self):
         node = super().__enter__()
@@ -30,12 +32,12 @@ class PodNode(PageNode):
         return super().__exit__(*what)
 
 
-# --- what is green ----------------------------------------------------------------------------
+# --- green ------------------------------------------------------------------------------------
 
 
 @check
 def green_is_what_was_judged():
-    """The icon, the count and the headline have one source: before anything is judged, or without ports, none of them says that all is well."""
+    """The icon, the count and the headline have one source: before the first verdicts, or without ports, none of them is green."""
     with PageNode() as node:
         node.judged(PF)
         page = opened(node)
@@ -62,7 +64,7 @@ def a_pods_port_that_is_down_is_not_under_green():
         # Down while its PF has a link: there is no verdict about that.
         story.state("1: DOWN", "3: Disabled")
         page.until("not green", f"{HEAD_MARK} === 'warning' && {ICON} === '{AMBER}' && {COUNT} !== 'No problems' && document.querySelector('h1').innerText === '1 port of a pod is down'")
-        page.until("which", "document.querySelector('.headline p a[href=\"#port/mlx5_2/1\"]') && document.querySelector('.headline p a[href=\"#pod/train/job-7\"]')")
+        page.until("which", "document.querySelector('.blind a[href=\"#port/mlx5_2/1\"]') && document.querySelector('.blind a[href=\"#pod/train/job-7\"]')")
         has(page, "No problems found on ")
         page.until("its rail", f"['unhealthy', 'unknown'].includes({RAIL % PF}.querySelector('.mark').dataset.kind)")
         silent(page, node.url)
@@ -83,7 +85,7 @@ def a_rail_is_as_bad_as_the_worst_of_its_ports():
         page = opened(node)
         page.until("its rail", f"{RAIL % PF}?.querySelector('.mark').dataset.kind === '{severity}'")
         page.until("another one", f"{RAIL % OTHER_PF}.querySelector('.mark').dataset.kind === 'ok'")
-        # Each severity has its cell and its place in the legend, and what is unknown is no empty one.
+        # Each severity has its cell and its place in the legend, and an unknown cell differs from an idle one.
         legend = "getComputedStyle(document.querySelector('.legend-list .cell[data-kind=%s]'))"
         equal(page.run("[...document.querySelectorAll('.legend-list li')].map((li) => li.innerText.trim()).slice(0, 3)"), ["in use", "critical", "warning"])
         colours = page.run(f"['critical', 'warning', 'unhealthy', 'idle'].map((kind) => getComputedStyle(document.querySelector(`.legend-list .cell[data-kind=${{kind}}]`)).backgroundColor)")
@@ -101,7 +103,7 @@ def a_rail_is_as_bad_as_the_worst_of_its_ports():
 
 MANY = """(path, document) => { if (path === 'live') for (const v of document.verdicts ?? []) {
     v.podCount = 17; v.sentence += ' (direction: sent)'; v.role = %s;
-    v.evidence.unshift({name: 'roce_pfc_pause_seconds_total{direction="sent"}', value: 0.182, unit: 'ratio', threshold: 0.1}); v.firstSignal = 'pause_sent'; } }"""
+    v.evidence = [{name: 'peers', value: 3, unit: null, threshold: null}, {name: 'roce_pfc_pause_seconds_total{direction="sent"}', value: 0.182, unit: 'ratio', threshold: 0.1}]; v.firstSignal = 'pause_sent'; } }"""
 
 
 PODS = "document.querySelector('.problem-pods')?.textContent"
@@ -122,16 +124,16 @@ def a_problem_names_its_pod_and_its_number():
         equal(page.text(".problem-much").split(), ["18.2", "%", "Pause", "out,", "limit", "10", "%"])
         equal("direction" in page.text(".problem h3"), False)
         page.run(UNFOLD)
-        # What moved first is a chart with its limit and an axis of time, and ends with its row.
-        page.until("a chart", "document.querySelector('.problem-body canvas[role=img]')?.getAttribute('aria-label').startsWith('Moved first: Pause out')"
+        # The main number has a chart with its limit and a time axis, which ends with the row.
+        page.until("a chart", "document.querySelector('.problem-body canvas[role=img]')?.getAttribute('aria-label').startsWith('Pause out')"
                    " || document.querySelector('.problem-body .chart')?.innerText.includes('Not counted on VFs')")
         equal(page.run("evidenceTitle('roce_transport_retries_exceeded_total') + '; ' + evidenceTitle('roce_phy_link_down_total in 12 h') + '; ' + evidenceTitle('peers')"),
-              "Transport retries exceeded; Times down in 12 h; Peers")
+              "Retries exceeded; Times down in 12 h; Peers")
         equal(page.run("getComputedStyle(document.querySelector('.evidence td')).whiteSpace"), "nowrap")
         page.run(UNFOLD)
         page.until("no chart", "page.problemCharts.panels.size === 0")
         page.close()
-        # The pod that is the cause is not called its victim.
+        # The pod that is the cause is not shown as a victim.
         page = altered(node, MANY % "'cause'")
         page.until("which pod", f"{PODS} === 'caused by train/job-7 and 16 more'")
         page.run(UNFOLD)
@@ -140,16 +142,66 @@ def a_problem_names_its_pod_and_its_number():
         page.close()
 
 
+MAIN = """((e) => mainEvidence({evidence: e.map(([value, threshold, unit], i) => ({name: String(i), value, threshold, unit: unit ?? '1/s'}))})?.name ?? null)(%s)"""
+WHICH = (  # evidence as [value, limit], and the index of the main number
+    ("[[0, 10], [811, 10], [0, 0]]", "1"), ("[[0.95, 0.9], [12, 8]]", "1"), ("[[0.3, 0.9], [0.12, 0.1]]", "1"), ("[[0.12, 0.1], [0.3, 0.9]]", "0"),
+    ("[[5, null], [3, 12]]", "1"), ("[[9, 1], [4, 0]]", "0"), ("[[0.07, 0.1]]", "0"), ("[[0, 0], [0, null]]", "0"), ("[[null, 1], [7, null]]", "1"), ("[]", None))
+FAILED = """(path, document) => { if (path === 'live') for (const v of document.verdicts ?? []) {
+    v.evidence = [{name: 'roce_transport_retries_exceeded_total', value: 0, unit: '1/s', threshold: 0}, {name: 'queue pairs that failed', value: 3, unit: null, threshold: null}]; } }"""
+
+
 @check
-def what_moved_first_has_axes_and_a_limit():
+def the_main_number_is_furthest_over_its_limit():
+    with PageNode() as node:
+        node.story(PF).play(TRAFFIC, LOSS)
+        eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
+        page = altered(node, FAILED)
+        equal([page.run(MAIN % evidence) for evidence, _ in WHICH], [main for _, main in WHICH])
+        equal(page.run("[202.8, 62.94, 5, 1087, 0.0312, 0].map((v) => tableNumber(v, 'events')).concat([202.8, 62.94, 5, 0.0312, 0].map((v) => tableNumber(v, 'bits')))"),
+              ["203", "62.9", "5.0", "1.09\u00a0k", "<0.1", "0", "202.8", "62.9", "5.0", "<0.1", "0"])
+        equal(page.run("[share(0.05), evidenceLimit({threshold: 0.05, unit: 'ratio'}), scaledCount(3), lineRate(4e11)]"), ["5.00\u00a0%", "limit 5\u00a0%", "3", "400\u00a0Gbit/s"])
+        # Past failures are shown as a count and a time, not as a rate of 0.
+        page.until("how many, and when", "/^3.×\\s+Queue pairs that failed,\\s+(last at|from) \\d\\d:\\d\\d:\\d\\d$/.test(document.querySelector('.problem-much')?.innerText.trim())")
+        silent(page, node.url)
+        page.close()
+
+
+UNREAD = """(path, document) => { if (path === 'qps') Object.assign(document, {source: null, error: 'RDMA netlink: not permitted', qps: [], total: 0});
+    if (path === 'agent') document.parts = [{name: 'BPF', works: null, what: 'switched off', why: null}];
+    if (path === 'live' && document.events) document.events.events = []; }"""
+STALE = "((answered) => Page.prototype.staleWhy.call({store: {receivedMs: 0, ageMs: () => answered}, staleMs: () => 3000, documents: {get: () => ({parts: [{name: 'sampling', works: false, why: 'source ethtool hangs'}]})}}))(%d)"
+
+
+@check
+def unwatched_sources_are_not_reported_as_empty():
+    with PageNode() as node:
+        node.story(PF).play(TRAFFIC, LOSS)
+        eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
+        page = altered(node, UNREAD)
+        page.until("a problem", "document.querySelector('.verdict h3 button')")
+        page.run(UNFOLD)
+        has(page, "Changes by processes are not watched: BPF is switched off.")
+        equal("No change was seen" in page.text(), False)
+        page.go(node.url + "#qps")
+        has(page, "Queue pairs cannot be read\n\nRDMA netlink: not permitted.")
+        page.go(node.url + "#port/mlx5_0/1")
+        has(page, "Queue pairs cannot be read")
+        # A daemon that does not answer differs from one that answers without new samples.
+        equal([page.run(STALE % age) for age in (500, 9000)], ["rocelet does not answer. Trying again.", "rocelet answers, but takes no samples: source ethtool hangs."])
+        silent(page, node.url)
+        page.close()
+
+
+@check
+def the_chart_of_a_problem_has_axes_and_a_limit():
     with PageNode() as node:
         node.story(PF).play(TRAFFIC, LOSS)
         eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
         page = altered(node, """(path, document) => { if (path === 'live') for (const v of document.verdicts ?? []) {
-            v.evidence.unshift({name: 'share of packets that arrive marked CE', value: 0.05, unit: 'ratio', threshold: 0.01}); v.firstSignal = 'ce_share'; } }""")
+            v.evidence = [{name: 'share of packets that arrive marked CE', value: 0.05, unit: 'ratio', threshold: 0.01}]; v.firstSignal = 'ce_share'; } }""")
         page.until("a problem", "document.querySelector('.verdict')")
         page.run(UNFOLD)
-        page.until("a chart", "document.querySelector('.problem-body canvas[role=img]')?.getAttribute('aria-label').startsWith('Moved first: CE')")
+        page.until("a chart", "document.querySelector('.problem-body canvas[role=img]')?.getAttribute('aria-label').startsWith('CE')")
         page.until("its limit", "/Limit\\s+1$/.test(document.querySelector('.problem-body .legend').innerText.trim())")
         # On the port's page, too, beside the port's own charts.
         page.go(node.url + "#port/mlx5_0/1")
@@ -217,7 +269,7 @@ def small_drawings_do_not_exaggerate():
         equal([page.run(tops % (line % pair)) > 18 for pair in (("0.001", "share"), ("0.5", "events"))], [True, True])
         figure = "[...document.querySelectorAll('.figure')].find((f) => f.innerText.startsWith('Received')).querySelector('path').getAttribute('d')"
         page.until("32 of 2 x 400 Gbit/s is low in its box", f"/[ML]/.test({figure}) && {tops % figure} > 16")
-        # Of many verdicts there is one band for each severity.
+        # Many verdicts make one band per severity.
         bands = """makeSpark(page.model, new Float64Array(STEPS).fill(1), [600, 500, 400, 300].map((s, i) => ({severity: i === 3 ? 'critical' : 'warning', onset: new Date(page.model.sampleMs() - 1000 * s).toISOString(),
             ended: i === 1 ? new Date(page.model.sampleMs() - 450e3).toISOString() : null}))).querySelectorAll('.band').length"""
         equal(page.run(bands), 2)
@@ -230,7 +282,7 @@ def a_rail_without_a_link():
     with PodNode() as node:
         node.judged(PF)
         page = altered(node, "(path, document) => { if (path === 'ports') Object.assign(document.ports.find((p) => p.device === 'mlx5_1'), {state: 'down', watch: 'down'}); }")
-        page.until("says so", f"{RAIL % OTHER_PF}?.querySelector('.traffic').innerText.trim() === 'Link down'")
+        page.until("the rail shows it", f"{RAIL % OTHER_PF}?.querySelector('.traffic').innerText.trim() === 'Link down'")
         page.until("a capacity without it", "[...document.querySelectorAll('.figure')].find((f) => f.innerText.startsWith('Received')).innerText.includes('of 400')")
         page.close()
 
@@ -251,15 +303,24 @@ def the_cells_are_one_stop():
             equal((key, page.run(f"{CELLS}.map((row, y) => [y, row.indexOf(document.activeElement)]).find(([, x]) => x >= 0)")), (key, place))
         node.judge_more(10)
         equal(page.run("[document.activeElement.tabIndex, document.querySelectorAll('.cells [tabindex=\"0\"]').length]"), [0, 1])
+        # Of more than 32 only those with problems are drawn, the worst first.
+        equal(page.run("((kinds) => [32, 33].map((n) => cellsOf({children: [...kinds, ...Array(n - 3).fill('ok')].map((kind) => ({state: {kind}}))}).map((p) => p.state.kind)))(['warning', 'idle', 'critical']).map((kinds, i) => (i ? kinds : kinds.length))"), [32, ["critical", "warning"]])
+        # Those of a port are one stop, too; arrows lead to the others.
+        page.go(node.url + "#port/mlx5_0/1")
+        page.until("its cells", "document.querySelectorAll('.cards .cells a').length > 1")
+        equal(page.run("document.querySelectorAll('.cards .cells [tabindex=\"0\"]').length"), 1)
+        page.run("document.querySelector('.cards .cells a').focus()")
+        page.key("ArrowRight", "ArrowRight", 39)
+        equal(page.run("[...document.querySelectorAll('.cards .cells a')].indexOf(document.activeElement)"), 1)
         silent(page, node.url)
         page.close()
 
 
-# --- beside and elsewhere ---------------------------------------------------------------------
+# --- other panels -----------------------------------------------------------------------------
 
 
 @check
-def a_node_without_rdma_says_what_is_there():
+def a_node_without_rdma_shows_what_is_there():
     with PageNode() as node:
         node.judged(PF)
         page = altered(node, """(path, document) => { if (path === 'ports') document.ports = [];
@@ -275,14 +336,14 @@ def a_pool_that_no_pod_can_have():
     with PageNode() as node:
         node.judged(PF)
         page = altered(node, "(path, document) => { if (path === 'resources') document.resources.forEach((r) => Object.assign(r, {registration: 'refused', error: 'version mismatch'})); }")
-        page.until("says so", "document.querySelector('.pool-line .state[data-kind=critical]')?.innerText === 'Refused by the kubelet'")
+        page.until("the pool's state", "document.querySelector('.pool-line .state[data-kind=critical]')?.innerText === 'Refused by the kubelet'")
         equal("available" in page.text(".pool-line"), False)
         has(page, "Version mismatch")
         page.close()
 
 
 @check
-def calm_words_are_quiet():
+def normal_states_have_no_colour():
     with PageNode() as node:
         node.story(PF).play(TRAFFIC, {name: rate / 10 for name, rate in MARKED.items()})
         node.judged(PF)
@@ -293,8 +354,7 @@ def calm_words_are_quiet():
         equal(page.run("getComputedStyle(document.querySelector('.list .absent.zero')).textDecorationLine"), "none")
         equal(page.run("getComputedStyle(document.querySelector('.list tbody th .name')).fontWeight"), "600")
         page.go(node.url + "#")
-        page.until("figures", "document.querySelector('.figure p.quiet a')")
-        equal(page.run("getComputedStyle(document.querySelector('.figure p.quiet a')).textDecorationLine"), "none")
+        page.until("figures without lines", "((a) => a && getComputedStyle(a).textDecorationLine === 'none')(document.querySelector('.figure p.quiet a'))")
         silent(page, node.url)
         page.close()
 
@@ -312,10 +372,13 @@ def events_have_an_age_and_runs_are_one():
         page = altered(node, EVENTS)
         page.until("four", "document.querySelectorAll('.event-lines li').length === 4")
         lines = page.run("[...document.querySelectorAll('.event-lines li')].map((li) => li.innerText.replace(/\\s+/g, ' '))")
-        assert lines[0].startswith(("7 s ago", "8 s ago", "9 s ago", "1")) and "DiagnosisOnset" in lines[0], lines
+        # The device is beside the message, and not repeated in it under any of its names.
+        equal(page.run("[['mlx5_0', 'mlx5_0 port 1: a'], ['0000:18:00.0', 'mlx5_0 port 1: b'], ['mlx5_0', 'queue pair 7: c'], [null, 'x: d']].map(([device, message]) => eventMessage(page.model, {device, message}))"), ["a", "b", "queue pair 7: c", "x: d"])
+        # The page counts from the node's clock at the time of the document: a second less, or more on a slow machine.
+        assert re.match("([5-9]|[1-5][0-9]) s ago", lines[0]) and "DiagnosisOnset" in lines[0], lines
         equal(("Attached ×2" in lines[2], lines[3].startswith("2 days ago")), (True, True))
         equal(page.run("document.querySelectorAll('.event-lines a[href=\"#pod/train/a\"]').length"), 1)
-        equal(page.run("[...document.querySelectorAll('.event-lines strong')].map((e) => e.innerText)"), ["DiagnosisOnset"])
+        equal(page.run("[...document.querySelectorAll('.event-lines .state[data-kind=warning]')].map((e) => e.innerText)"), ["DiagnosisOnset"])
         page.close()
 
 
@@ -329,7 +392,7 @@ def tips_are_where_something_is_hidden():
         node.judged(PF)
         page = opened(node)
         page.until("figures", "document.querySelector('main [data-tip]')")
-        # Another view takes the focus; that is no question about its first word.
+        # A new view takes the focus, which must not open the tip of its first word.
         page.key("2", "Digit2", 50, "2")
         page.until("ports", "location.hash === '#ports' && document.querySelector('table.list tbody a') && document.activeElement.id === 'main'")
         equal(page.run(f"{TIP}.hidden"), True)
@@ -337,7 +400,7 @@ def tips_are_where_something_is_hidden():
                  " make('a', {id: 'link', href: '#ports', style: {display: 'block', width: '80px'}}, cutName('a-name-of-twenty-characters')))")
         shown = page.run(f"(() => {{ {OVER % '#narrow .cut'}; const narrow = !{TIP}.hidden; {OVER % '#wide .cut'}; return [narrow, !{TIP}.hidden]; }})()")
         equal(shown, [True, False])
-        page.key("Tab", "Tab", 9)  # by keyboard: the focus is seen
+        page.key("Tab", "Tab", 9)  # by keyboard: the focus is visible
         equal(page.run(f"(() => {{ byId('link').focus(); return !{TIP}.hidden; }})()"), True)
         silent(page, node.url)
         page.close()
@@ -348,14 +411,14 @@ def an_address_that_leads_nowhere():
     with PageNode() as node:
         node.judged(PF)
         page = opened(node, "#nosuchview")
-        page.until("says so", "document.querySelector('h1')?.innerText === 'There is no view “nosuchview”'")
+        page.until("the heading", "document.querySelector('h1')?.innerText === 'There is no view “nosuchview”'")
         page.run("document.querySelector('main a').click()")
         has(page, "No problems found on ")
         silent(page, node.url)
         page.close()
 
 
-# --- what axe says of what is rare ------------------------------------------------------------
+# --- axe in rare states ----------------------------------------------------------------------
 
 RARE = {
     "no ports": "(path, document) => { if (path === 'ports') document.ports = []; }",
@@ -365,7 +428,7 @@ RARE = {
 
 
 @check
-def axe_finds_nothing_in_what_is_rare():
+def axe_finds_nothing_in_rare_states():
     axe = axe_script()
     with PodNode() as node:
         for device in (PF, VF):

@@ -38,6 +38,8 @@ from kubelet_python import equal, eventually  # noqa: E402
 from page_node import AXE, LIVE, LOSS, PageNode, axe_script, check, checks, figure, has, only_by_name, opened, run, silent  # noqa: E402
 from prefix_proxy import PrefixProxy  # noqa: E402
 from run_checks import run_checks  # noqa: E402
+import page_agree  # noqa: E402,F401  its checks are ours, too
+import page_honest  # noqa: E402,F401  the same
 import page_overview  # noqa: E402,F401  its checks are ours, too
 import page_reach  # noqa: E402,F401  its checks are ours, too
 import page_views  # noqa: E402,F401  the same
@@ -46,9 +48,9 @@ VIEWS = ["", "ports", "port/mlx5_0/1", "port/mlx5_0/1?tab=minutes", "port/mlx5_0
 
 
 UNFOLD = "document.querySelector('.verdict h3 button').click()"
-ROWS = "Number(document.querySelector('table.list').getAttribute('aria-rowcount')) - 1"  # of all, also of those that are not in sight
+ROWS = "Number(document.querySelector('table.list').getAttribute('aria-rowcount')) - 1"  # all rows, including those out of sight
 
-# --- what is there ----------------------------------------------------------------------------
+# --- content ---------------------------------------------------------------------------------
 
 
 @check
@@ -57,9 +59,16 @@ def the_first_view_is_one_document():
         story = node.story(PF)
         story.play(TRAFFIC, MARKED)
         eventually("a verdict", lambda: node.verdict(PF, "fabric_congestion"))
-        page = opened(node, height=700)
+        page = run.browser.page(height=700)
+        # The documents of the first view are requested once, before the browser has read the page's body.
+        page.call("Page.addScriptToEvaluateOnNewDocument", source="""window.requested = []; const real = window.fetch;
+            window.fetch = (address, ...more) => { requested.push([new URL(address).pathname, document.body !== null]); return real(address, ...more); };""")
+        page.go(node.url)
+        page.until("live", LIVE)
         has(page, "fabric_congestion")
         page.until("drawn", "performance.getEntriesByName('rocelet first view').length")
+        equal(page.run("requested.slice(0, 2)"), [["/api/v1/live", False], ["/api/v1/ports", False]])
+        equal(page.run("/live|ports$/.test(requested[2][0])"), False)
         silent(page, node.url)
         documents = page.run("performance.getEntriesByType('resource').filter((e) => e.initiatorType !== 'fetch').length")
         equal(documents, 0)
@@ -71,15 +80,15 @@ def the_first_view_is_one_document():
         assert top <= 700, top
         equal(page.text("h1"), "1 problem on 1 of 6 ports")
         assert page.run("document.title").startswith("(1) Overview"), page.run("document.title")
-        said = page.text(".verdict")
+        verdict = page.text(".verdict")
         for word in ("mlx5_0/1", "ens1np0", "congested", "since ", "limit "):
-            assert word in said, (word, said)
+            assert word in verdict, (word, verdict)
         equal(page.run("document.querySelector('.verdict .mark').getAttribute('aria-label')"), "warning")
         page.run(UNFOLD)
         for word in ("roce_ecn_ce_received_packets_total", "Next steps", "Ruled out if", "Moved first"):
             has(page, word)
         page.until("numbers of the rail", "/3\\d\\.\\d/.test(document.querySelector('.rails tbody .traffic').innerText)")
-        # What cannot be seen is not 0: these counters have no pause. Until a port is judged, it is not known yet.
+        # A missing value is not 0: these counters have no pause. Until a port is judged, it is unknown.
         page.until("no pause", "[...document.querySelectorAll('.rails tbody tr')].every((row) => row.cells[2].innerText === '–' && row.cells[3].innerText === '–')")
         page.close()
 
@@ -102,7 +111,7 @@ def a_verdict_appears_and_goes():
         story.play(TRAFFIC)
         page.until("over", "!document.querySelector('.verdict:not([data-ended])')")
         assert page.text("#announcer").startswith("ended on mlx5_0/1"), page.text("#announcer")
-        # It is still told of, as one that has ended, also to a page that is opened later.
+        # It is still shown, as ended, also on a page that is opened later.
         has(page, "Ended ")
         has(page, "No problems found on ")
         has(page, "History begins at ")
@@ -120,30 +129,32 @@ def a_port_has_its_charts():
         story.play(TRAFFIC, LOSS)
         eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
         page = opened(node, "#port/mlx5_0/1")
-        page.until("five charts, and why there is no sixth", "document.querySelectorAll('.plot canvas[role=img]').length === 5 && document.body.innerText.includes('This NIC does not count it.')")
+        page.until("five charts, and the reason for the missing sixth", "document.querySelectorAll('.plot canvas[role=img]').length === 5 && document.body.innerText.includes('No pause time is visible.')")
         page.until("a sentence for each", "[...document.querySelectorAll('.plot canvas')].every((c) => c.getAttribute('aria-label').includes('at most'))")
         page.until("numbers in it", "/Received: now \\d.*bit\\/s, at most \\d/.test(document.querySelector('.plot canvas').getAttribute('aria-label'))")
         page.until("a band", "document.querySelector('.band-label[data-severity=critical]')?.innerText.includes('Packet loss')")
         page.until("an event", "document.querySelector('.tick[aria-label^=DiagnosisOnset]')")
         equal(page.run("[...document.querySelectorAll('.legend')].some((l) => l.innerText.includes('n/a'))"), False)
-        # By keyboard: all charts zoom together, and the standing view says so.
+        # By keyboard: all charts zoom together, and the heading shows that the view is fixed.
         page.run("document.querySelector('.plot').focus()")
         page.key("+", "Equal", 187, "+")
         has(page, "(not live)")
         page.key("0", "Digit0", 48, "0")
         page.until("all of it again", "!document.body.innerText.includes('(not live)')")
-        # Another span is in the address, and the way back leads to the one before.
+        # Another span is in the address, and "back" leads to the previous one.
         page.run("[...document.querySelectorAll('.segments button')].find((b) => b.innerText === '5 min').click()")
         assert page.run("location.hash").endswith("range=5"), page.run("location.hash")
         page.run("history.back()")
-        page.until("the span before", "document.querySelector('.segments [aria-pressed=true]')?.innerText === '15 min'")
+        # By default the span is the whole history, and its button the shortest span that covers it.
+        page.until("the span before", "!location.hash.includes('range') && document.querySelector('.segments [aria-pressed=true]')?.innerText === `${page.view.history.minutes()} min`")
+        equal(page.run("(([from, to]) => Math.abs(to - from - Math.max(60, (page.nowMs() - page.store.startedMs) / 1000)) < 5)(page.view.history.range())"), True)
         # By pointer.
         box = page.run("(() => { const b = document.querySelector('.u-over').getBoundingClientRect(); return [b.left, b.top, b.width, b.height]; })()")
         for kind, x in (("mousePressed", 0.3), ("mouseMoved", 0.5), ("mouseMoved", 0.7), ("mouseReleased", 0.7)):
             page.call("Input.dispatchMouseEvent", type=kind, x=box[0] + x * box[2], y=box[1] + box[3] / 2, button="left", buttons=0 if kind == "mouseReleased" else 1, clickCount=1)
         has(page, "(not live)")
         page.run("document.querySelector('#tab-minutes').click()")
-        page.until("a table", "document.querySelectorAll('.minutes tbody tr').length === 15")
+        page.until("a table", "document.querySelectorAll('.minutes tbody tr').length > 0")
         silent(page, node.url)
         page.close()
 
@@ -158,10 +169,10 @@ def counters_of_a_port():
         row = "[...document.querySelectorAll('#tab-panel tbody tr')].find((r) => r.innerText.replaceAll('\u200b', '').includes('%s'))"
         received = row % 'roce_bytes_total{direction="received"}'
         page.until("a total and a rate", f"/^[\\d\u202f]+$/.test({received}?.querySelector('.c-total').innerText) && /^3\\d\\.\\d.Gbit/.test({received}.querySelector('.c-rate').innerText)")
-        # Numbers go on, without a view that is drawn anew.
+        # Numbers are updated without a new view.
         page.run("window.rowBefore = " + received + "; window.totalBefore = window.rowBefore.querySelector('.c-total').innerText")
         page.until("the next sample", "window.rowBefore.isConnected && window.rowBefore.querySelector('.c-total').innerText !== window.totalBefore")
-        # Those at 0 are folded until the reader asks for them.
+        # Those at 0 are folded until the reader opens them.
         equal(page.run(f"!!({row % 'roce_cnp_sent_packets_total'})"), False)
         page.run("[...document.querySelectorAll('#tab-panel button')].find((b) => /^Show \\d+ counters? at 0$/.test(b.innerText)).click()")
         page.until("the idle ones", f"{row % 'roce_cnp_sent_packets_total'}.querySelector('.c-total').innerText === '0'")
@@ -172,9 +183,9 @@ def counters_of_a_port():
         assert "bytes_total" in page.run("document.querySelector('#tab-panel tbody tr[data-row]').innerText.replaceAll('\u200b', '')")
         page.run("(() => { const i = document.getElementById('filter-counters'); i.value = 'nak'; i.dispatchEvent(new Event('input')); })()")
         page.until("few", "document.querySelectorAll('#tab-panel tbody tr[data-row]').length < 8")
-        # Another tab asks for its own port, too.
+        # Another tab, too, requests its own port.
         page.run("document.getElementById('tab-qps').click()")
-        eventually("its queue pairs", lambda: any("/api/v1/qps?device=mlx5_0" in asked for _, asked in page.requests))
+        eventually("its queue pairs", lambda: any("/api/v1/qps?device=mlx5_0" in address for _, address in page.requests))
         page.run("document.getElementById('tab-counters').click()")
         page.until("the filter is kept", "document.querySelectorAll('#tab-panel tbody tr[data-row]').length > 0")
         equal(page.run("[...document.querySelectorAll('#tab-panel tbody tr[data-row]')].every((r) => /nak/i.test(r.innerText.replaceAll('\u200b', '') + r.querySelector('code').dataset.tip))"), True)
@@ -195,11 +206,11 @@ def bytes_of_vfs_count_once():
     with PageNode() as node:
         node.judged(PF)
         page = opened(node)
-        # By what the driver says of its PFs: without, with, and unknown.
+        # A driver's bytes of PFs without those of VFs, with them, and unknown.
         equal(page.run(TOTALS % "false"), [113, False, 103])
         equal(page.run(TOTALS % "true"), [110, False, 103])
         equal(page.run(TOTALS % "null"), [110, True, 103])
-        # mlx5 counts each function for itself.
+        # mlx5 counts each function separately.
         page.until("a known driver", "page.model.portByKey.get('mlx5_0/1')?.facts.bytesIncludeVfs === false")
         silent(page, node.url)
         page.close()
@@ -238,18 +249,18 @@ def a_verdict_for_a_ticket():
         page.key("Enter", "Enter", 13, "\r")
         page.until("copied", "window.copied.length === 1 && document.querySelector('[data-ticket]').innerText === 'Copied'")
         text = page.run("window.copied[0]")
-        for word in ("CRITICAL: ", "Node: ", "port mlx5_0/1, netdev ens1np0, PCI 0000:18:00.0", " UTC, still open", "packet_loss (confidence ", "Pods: ", "Evidence:\n  ",
+        for word in ("CRITICAL: ", "Node: ", "port mlx5_0/1, netdev ens1np0, PCI 0000:18:00.0", " UTC, still open", "Cause:    packet_loss", "Pods: ", "Evidence:\n  ",
                      ", limit ", "Next steps: ", "Ruled out if: ", "rocectl diagnose mlx5_0 (on ", f"{node.url}#port/mlx5_0/1", "rocelet "):
             assert word in text, (word, text)
         assert "undefined" not in text and "NaN" not in text, text
-        # Where the browser refuses, the text is there, selected, and Escape leads back.
+        # If the browser denies copying, the text is shown and selected, and Escape leads back.
         page.run(COPIES % "false")
         page.until("a button again", "document.querySelector('[data-ticket]').innerText === 'Copy for a ticket'")
         page.run(PRESS)
         page.key("Enter", "Enter", 13, "\r")
         page.until("the text", "document.activeElement.tagName === 'TEXTAREA' && document.activeElement.selectionEnd === document.activeElement.value.length && document.activeElement.selectionStart === 0")
         shown = page.run("document.activeElement.value")
-        assert "packet_loss (confidence " in shown, shown
+        assert "Cause:    packet_loss" in shown, shown
         answers = page.run(ANSWERS)
         page.until("two more answers of the daemon are drawn", f"{ANSWERS} >= {answers + 2}")
         assert page.run("document.activeElement.tagName") == "TEXTAREA"
@@ -264,7 +275,7 @@ def places_can_be_pasted():
     with PageNode() as node:
         node.judged(PF)
         for place, text in (("#port/mlx5_1/1", "mlx5_1/1"), ("#pods", "No pod has an RDMA device"), ("#pools", "rocelet.dev/roce"), ("#config", "Configuration in effect"),
-                            ("#events", "No events"), ("#port/none/1", "There is no port none/1"), ("#pod/a/b", "a/b has no device"), ("#ports?q=nothing", "No ports match “nothing”"),
+                            ("#events", "since rocelet started"), ("#port/none/1", "There is no port none/1"), ("#pod/a/b", "a/b has no device"), ("#ports?q=nothing", "No ports match “nothing”"),
                             ("#%E0%A4%A", "No problems found on "), ("#" + "x/" * 500, "There is no view “x/x/")):
             page = opened(node, place)
             has(page, text)
@@ -301,7 +312,7 @@ def lists_are_filtered_and_sorted_by_the_address():
         page.run("[...document.querySelectorAll('.empty button')].find((b) => b.innerText === 'Clear filters').click()")
         page.until("all", f"{ROWS} === 6")
         page.run("history.back()")
-        page.until("what was chosen before", "location.hash === '#ports?show=problems&kind=vf'")
+        page.until("the previous choice", "location.hash === '#ports?show=problems&kind=vf'")
         page.go(node.url + "#ports?sort=-name")
         page.until("in that order", f"{FIRST_NAMES}[0] === 'mlx5_5/1' && document.querySelector('th[aria-sort=descending]').innerText.startsWith('Port')")
         page.run("document.querySelector('th[aria-sort] button').click()")
@@ -331,9 +342,10 @@ def old_numbers_have_no_live_colours():
         colour = "getComputedStyle(document.querySelector('.rails [data-hot]')).color"
         live = page.run(colour)
         node.hang()
-        page.until("it says so", "document.body.dataset.old === 'yes'")
+        page.until("it is marked as old", "document.body.dataset.old === 'yes'")
         has(page, "State unknown since ")
         has(page, "Last known: 1 problem")
+        has(page, "rocelet does not answer.")
         assert page.run("document.title").startswith("(?) "), page.run("document.title")
         assert page.run(colour) != live, live
         equal(page.run("document.querySelectorAll('.mark[data-kind=ok]').length"), 0)
@@ -345,7 +357,7 @@ def old_numbers_have_no_live_colours():
 
 
 @check
-def nothing_is_said_of_what_is_not_seen():
+def unknown_state_is_not_shown_as_healthy():
     with PageNode() as node:
         kubelet, pods = registered(node), PodResources(node.dir)
         pods.held = [("train", "job-7", "main", "rocelet.dev/roce", VF_FUNCTION)]
@@ -356,7 +368,7 @@ def nothing_is_said_of_what_is_not_seen():
         has(page, "No problem found: its ports were judged")
         page.go(node.url + "#pod/train/job-8")
         has(page, "train/job-8 has no device on this node")
-        # As long as it takes to be called healthy.
+        # Long enough for a verdict "healthy".
         node.configure_keys(diagnosis={**QUICK, "warming_seconds": 900})
         page.go(node.url + "#pod/train/job-7")
         has(page, "Warming up: No verdict yet: watched for ")
@@ -367,15 +379,14 @@ def nothing_is_said_of_what_is_not_seen():
         page.go(node.url + f"#port/{VF}/1")
         node.configure_keys(diagnosis=QUICK)
         page.until("judged", "document.querySelector('.view-head .state')?.innerText === 'No problem found'")
-        # A link that is down, and what a node cannot be made to be.
+        # A link that is down, and states that the node cannot be brought into.
         node.story(VF).state("1: DOWN", "2: Polling")
         page.until("down", "/Link down|Port never up|Link flap/.test(document.querySelector('main').innerText) && !document.querySelector('.view-head [data-kind=ok]')")
-        state = "(facts, more = {}) => Model.prototype.portState.call(Object.assign(Object.create(Model.prototype), {store: {timeMs: 1}, dead: false, isCut: false, verdicts: []}, more), {verdicts: [], now: {}, device: null, facts: {kind: 'pf', pod: null, state: 'active', watch: 'judged', ...facts}}).kind"
+        state = "(facts, more = {}) => Model.prototype.portState.call(Object.assign(Object.create(Model.prototype), {store: {timeMs: 1}, dead: false, isCut: false, verdicts: []}, more), {verdicts: [], troubles: [], now: {}, device: null, facts: {kind: 'pf', pod: null, state: 'active', watch: 'judged', ...facts}}).kind"
         equal(page.run(f"[[{{}}], [{{watch: 'unseen'}}], [{{watch: 'not applicable'}}], [{{watch: 'down'}}], [{{watch: 'warming', watchedSinceMs: null}}], [{{watch: 'else'}}], [{{}}, {{isCut: true}}], [{{}}, {{dead: true, store: {{timeMs: null}}}}]].map((x) => ({state})(...x))"),
               ["ok", "unknown", "unknown", "unknown", "warming", "unknown", "unknown", "unknown"])
         # Of a pool only healthy devices are available.
-        equal(page.run("['free', 'held'].flatMap((state) => [true, false].map((healthy) => Model.prototype.available.call({devices: [{resources: [{resource: 'a', healthy, state}]}]}, {name: 'a', shared: false}).most))"), [1, 0, 0, 0])
-        equal(page.run("Model.prototype.available.call({devices: null}, {name: 'a', shared: true, devices: 10, healthy: 4, allocated: 3, gidCapacity: null})"), {"least": 1, "most": 4})
+        equal(page.run("poolParts(page.model, {name: 'r', devices: 10, healthy: 4, allocated: 3, free: 0}).find(([kind]) => kind === 'free') ?? null"), None)
         silent(page, node.url)
         page.close()
         pods.stop()
@@ -396,7 +407,7 @@ def names_are_text():
         eventually("held", lambda: EVIL in node.get("/api/v1/pods"))
         page = opened(node, "#pods")
         page.until("its name", f"[...document.querySelectorAll('tbody .pod')].some((a) => a.textContent === {json.dumps('train/' + EVIL)})")
-        # What steers terminals, or turns the direction of text, is spelt out; a kubelet that told such names would not be believed.
+        # Control characters for terminals or text direction are escaped; such names from a kubelet would be rejected.
         equal(page.run("shown('a\\u001b[31m\\u202e')"), "a\\u001b[31m\\u202e")
         page.run("document.querySelector('tbody a').click()")
         page.until("the pod", f"document.querySelector('h1').textContent === {json.dumps('Pod train/' + EVIL)}")
@@ -419,7 +430,7 @@ def a_restart_under_the_page():
         page = opened(node, "#port/mlx5_0/1")
         has(page, "packet_loss")
         node.hang()
-        page.until("it says so", "document.getElementById('state').dataset.state === 'stale'")
+        page.until("it is stale", "document.getElementById('state').dataset.state === 'stale'")
         assert page.text("#banner").startswith("No new sample since "), page.text("#banner")
         equal(page.run("document.body.dataset.old"), "yes")
         node.wake()
@@ -428,12 +439,12 @@ def a_restart_under_the_page():
         node.process.send_signal(signal.SIGKILL)
         node.process.wait()
         page.until("lost", "document.getElementById('state').dataset.state === 'lost'")
-        assert "has not answered since" in page.text("#banner"), page.text("#banner")
-        page.complaints.clear()  # of connections that are refused
+        assert "rocelet does not answer" in page.text("#banner"), page.text("#banner")
+        page.complaints.clear()  # about refused connections
         node.restart()
         page.until("live again", LIVE)
         has(page, "rocelet restarted at ")
-        page.until("nothing of before", "!document.body.innerText.includes('packet_loss')")
+        page.until("no earlier verdict", "!document.body.innerText.includes('packet_loss')")
         page.close()
 
 
@@ -443,14 +454,14 @@ class RareNode(PageNode):
 
 @check
 def samples_that_come_rarely():
-    """Not old before three of them are missing, also where no history says how often they come."""
+    """Not stale before three of them are missing, also without a history that shows their interval."""
     with RareNode() as node:
         eventually("a sample", lambda: node.diagnosis()["ports"])
         page = opened(node, "#events")
         page.until("older than three seconds, and live", "/^Live, [4-9]\\.\\d s old$/.test(document.getElementById('state-text').innerText)")
         node.hang()
         page.run("((real) => { Date.now = () => real() + 45e3; })(Date.now)")
-        page.until("it says so", "document.getElementById('state').dataset.state === 'stale'")
+        page.until("it is stale", "document.getElementById('state').dataset.state === 'stale'")
         assert "No new sample since " in page.text("#banner"), page.text("#banner")
         node.wake()
         page.until("live again", LIVE)
@@ -459,7 +470,7 @@ def samples_that_come_rarely():
 
 
 @check
-def nobody_looks():
+def a_hidden_page_asks_nothing():
     with PageNode() as node:
         story = node.story(PF)
         story.play(TRAFFIC)
@@ -470,18 +481,18 @@ def nobody_looks():
             window.asleep = true; document.dispatchEvent(new Event('visibilitychange'))""")
         quiet = {"n": -1}
 
-        def no_more_questions():
-            """One that waits is still answered."""
+        def no_more_requests():
+            """A waiting request is still answered."""
             before, quiet["n"] = quiet["n"], len(page.requests)
             node.judge_more(15)
             return len(page.requests) == before
-        eventually("no questions", no_more_questions)
+        eventually("no questions", no_more_requests)
         page.run("window.asleep = false; document.dispatchEvent(new Event('visibilitychange'))")
         page.until("live", LIVE)
-        page.until("asks again", f"performance.getEntriesByType('resource').length > 0 && {len(page.requests)} > 0")
+        page.until("it requests again", f"performance.getEntriesByType('resource').length > 0 && {len(page.requests)} > 0")
         eventually("more questions", lambda: len(page.requests) > quiet["n"] + 2)
-        # What was missed was read anew: no row twice, and in order.
-        assert any("history" in asked for _, asked in page.requests[quiet["n"]:]), page.requests[quiet["n"]:]
+        # Missed events were read again: no row twice, and in order.
+        assert any("history" in address for _, address in page.requests[quiet["n"]:]), page.requests[quiet["n"]:]
         silent(page, node.url)
         page.close()
 
@@ -493,7 +504,7 @@ ASLEEP = """(() => { const real = Date.now; let shift = 0; Date.now = () => real
 
 @check
 def a_day_asleep():
-    """A browser freezes a page that nobody looks at. At its first moment awake it says how old it is; then it goes on with what is so now."""
+    """A browser freezes a hidden page. When it is resumed, it first shows how old it is, then the current state."""
     with PageNode() as node:
         story = node.story(PF)
         story.play(TRAFFIC)
@@ -502,15 +513,15 @@ def a_day_asleep():
         page.until("a chart", "document.querySelector('.plot canvas')")
         page.run(ASLEEP)
         page.call("Page.setWebLifecycleState", state="frozen")
-        node.hang()  # so that it can be seen what is said before there is an answer
+        node.hang()  # to see the text before the first answer
         page.call("Page.setWebLifecycleState", state="active")
         page.until("awake", "window.woken")
-        state, said, old = page.run("window.woken")
+        state, text, old = page.run("window.woken")
         equal((state, old), ("stale", "yes"))
-        assert re.search(r"Stale, 24 h \d+ min old", said), said
+        assert re.search(r"Stale, 24 h \d+ min old", text), text
         node.wake()
         story.play(TRAFFIC, LOSS)
-        page.call("Emulation.setFocusEmulationEnabled", enabled=True)  # whoever freezes it hides it, too
+        page.call("Emulation.setFocusEmulationEnabled", enabled=True)  # freezing hides it, too
         page.until("live again", LIVE)
         has(page, "packet_loss")
         silent(page, node.url)
@@ -541,7 +552,7 @@ def behind_proxies():
             page.close()
 
 
-# --- who cannot see, or has little room --------------------------------------------------------
+# --- accessibility, small screens --------------------------------------------------------------
 
 
 
@@ -564,7 +575,7 @@ def axe_finds_nothing():
                 found = page.run(AXE)
                 equal((view, dark, found), (view, dark, []))
                 equal((view, width, page.run("document.documentElement.scrollWidth <= innerWidth")), (view, width, True))
-            # The dialogs, and what is old.
+            # The dialogs, and a stale page.
             page.run("page.search.open()")
             equal(page.run(AXE), [])
             page.run("byId('search-dialog').close(); page.keys.help()")
@@ -590,17 +601,17 @@ def judge_runbook(page, node, axe):
 
 @check
 def the_runbook():
-    """What verdicts lead to: a document without scripts, whose links lead somewhere in it."""
+    """The runbook of verdicts: a document without scripts, whose links lead to existing parts of it."""
     axe = axe_script()
     with PageNode() as node:
         for dark, width in ((False, 1280), (True, 400)):
             page = run.browser.page(node.url + "docs/runbook.md#packet_loss", width=width, dark=dark)
             equal(page.run("document.querySelector(':target').innerText"), "packet_loss")
-            equal(page.run("[...document.links].filter((a) => a.hash && !document.getElementById(a.hash.slice(1))).map((a) => a.hash)"), [])
+            equal(page.run("[...document.links].filter((a) => a.pathname === location.pathname && a.hash && !document.getElementById(a.hash.slice(1))).map((a) => a.hash)"), [])
             judge_runbook(page, node, axe)
             # One cause: a document of its own, whose links lead to those of other causes, to the whole and to this node.
             page = run.browser.page(node.url + "runbook/packet_loss", width=width, dark=dark)
-            equal(page.run("document.querySelector('h1').innerText"), "packet_loss")
+            equal(page.run("[...document.querySelector('h1').childNodes].map((node) => node.textContent.trim())"), ["Packets are lost between the ports", "packet_loss"])
             links = page.run("[...document.links].map((a) => a.href)")
             equal([link for link in links if urllib.request.urlopen(link).status != 200], [])
             assert {node.url, node.url + "runbook/", node.url + "runbook/peer_gone"} <= set(links), links
@@ -646,8 +657,8 @@ FIRST_SHARE = "parseFloat([...document.querySelectorAll('[data-severity=warning]
 
 
 @check
-def evidence_is_new_where_the_focus_is():
-    """Whoever unfolded it reads what is so now, without losing his place: by what is told anew, by what comes above it or goes."""
+def unfolded_evidence_is_updated_in_place():
+    """Unfolded evidence is updated without losing focus and position, also when rows above it are added or removed."""
     with PageNode() as node:
         stories = [node.story(device) for device in (PF, OTHER_PF)]
         stories[0].play(TRAFFIC, MARKED)
@@ -664,18 +675,18 @@ def evidence_is_new_where_the_focus_is():
         stories[1].play(TRAFFIC)
         page.until("it is over", "document.querySelectorAll('.verdict:not([data-ended])').length === 1")
         equal(page.run("document.activeElement === held && held.getAttribute('aria-expanded') === 'true'"), True)
-        # What has to move keeps it, too.
+        # An element that moves keeps the focus, too.
         equal(page.run("""(() => { const parent = document.body.appendChild(make('div')), rows = (texts) => morphChildren(parent, texts.map((key) => make('button', {key}, key)));
             rows(['a', 'b']); parent.lastChild.focus(); rows(['b', 'a']); return parent.innerText.trim()[0] + document.activeElement.innerText; })()"""), "bb")
         silent(page, node.url)
         page.close()
 
 
-# --- much --------------------------------------------------------------------------------------
+# --- large nodes-------------------------------------------------------------------------------
 
 
 class BigNode(PageNode):
-    """8 PFs with 128 VFs, and a thousand pods that share a device beside those that have one."""
+    """8 PFs with 128 VFs, and a thousand pods that share a device besides pods with VFs."""
     n_devices, interval = 136, "0.5"
 
     def text(self):
@@ -717,7 +728,7 @@ def many_ports_and_pods():
             took = page.run("""(() => { const times = []; for (let i = 0; i < 20; i++) { const began = performance.now(); document.querySelector('table.list th:first-child button').click();
                 document.body.offsetHeight; times.push(performance.now() - began); } return times.sort((a, b) => a - b); })()""")
             print(f"# {place}: sorting takes {took[10]:.0f} ms, at most {took[19]:.0f} ms")
-        # The last row is there once it is scrolled to, and the head stays in sight.
+        # The last row exists once it is scrolled to, and the head stays in sight.
         page.run("scrollTo(0, document.body.scrollHeight)")
         page.until("the last row", "document.querySelector(`table.list tr[aria-rowindex='1001']`)")
         equal(page.run("document.querySelector('table.list thead th').getBoundingClientRect().top"), page.run("parseFloat(getComputedStyle(document.documentElement).getPropertyValue('--bar'))"))
@@ -741,20 +752,20 @@ class DarkNode(BigNode):
             if os.path.exists(folder + "/../../../../physfn"):
                 daemon_python.write(folder + "/state", "1: DOWN\n")
                 daemon_python.write(folder + "/phys_state", "2: Polling\n")
-        # While a PF has a carrier, a VF's port that is down was taken down on purpose.
+        # While a PF has a carrier, a VF's port that is down is so on purpose.
         for carrier in glob.glob(dir + "/sys/devices/pci*/*/net/*/carrier"):
             daemon_python.write(carrier, "0\n")
 
 
 def over(n):
-    """How many verdicts are over of so many by a document in which one of them is missing."""
+    """An expression: the number of closed verdicts after a document that lacks one of n."""
     return f"""ask('api/v1/live').then((live) => {{ const store = new Store(); store.take(live, 0);
         return store.take({{...live, verdicts: live.verdicts.slice(0, -1), verdictCount: {n}}}, 0).closed.length; }})"""
 
 
 @check
 def more_verdicts_than_are_shown():
-    """The worst are, and of nothing else is it said that there is nothing."""
+    """The worst are shown, and the page does not claim that there are no others."""
     with DarkNode() as node:
         eventually("80 verdicts", lambda: len(node.diagnosis()["verdicts"]) == 80)
         node.judged(OTHER_PF)
@@ -764,18 +775,18 @@ def more_verdicts_than_are_shown():
         # The verdict on the PF explains those of its VFs.
         has(page, "71 problems on at least 64 of 88 ports; only the worst 64 are shown")
         page.until("it is the first", "document.querySelector('.problem').innerText.includes('link_flap')")
-        # Of one cause and severity there is one row.
+        # Verdicts of one cause and severity share a row.
         page.until("a group", "document.querySelector('.problem.group h3').innerText.endsWith(': 64 ports')")
         equal(page.run("document.querySelectorAll('.mark[data-kind=ok]').length"), 0)
         equal((page.run(over(70)), page.run(over(63))), (0, 1))
         page.go(node.url + "#port/mlx5_1/1")
-        has(page, "Not shown: Only the worst 64 of 71 problems are shown here.")
+        has(page, "Not shown: Only the worst 64 of 71 verdicts are shown here.")
         silent(page, node.url)
         page.close()
 
 
 class CalmNode(PageNode):
-    """With the interval that people have."""
+    """A node with the default interval."""
     interval = "1"
     limits = {key: 2 for key in ("release_seconds", "release_link_seconds", "release_storm_seconds", "release_idle_seconds", "clear_seconds")}
 
@@ -785,12 +796,12 @@ class SlowNode(CalmNode, BigNode):
 
 
 class HugeNode(SlowNode):
-    """With 1,024 VFs."""
+    """A node with 1,024 VFs."""
     n_devices = 1032
 
 
 def frames(page, what):
-    """How long they take: a figure, for machines are busy. That there are 150 says that the page draws."""
+    """Prints the duration of 150 frames: a figure, not a check, since machines are busy. That they exist shows that the page draws."""
     times = page.run(FRAMES)
     print(f"# {what}: of 150 frames half take at most {times[75]:.0f} ms, 99 of 100 {times[148]:.0f} ms, all {times[149]:.0f} ms")
 
@@ -808,7 +819,7 @@ def a_thousand_vfs():
         took = page.run("""new Promise((done) => { const f = document.querySelector('main input[type=search]'), began = performance.now(); f.value = 'mlx5_77';
             f.dispatchEvent(new Event('input')); requestAnimationFrame(() => setTimeout(() => done(performance.now() - began))); })""")
         page.until("eleven", f"{ROWS} === 11")
-        print(f"# 1,032 ports: what is typed has found its rows after {took:.0f} ms")
+        print(f"# 1,032 ports: a typed word has filtered the rows after {took:.0f} ms")
         page.go(node.url + "#port/mlx5_1000/1")
         page.until("charts", "document.querySelectorAll('.plot canvas[role=img]').length >= 4")
         frames(page, "1,032 ports, one port's charts")
@@ -817,55 +828,55 @@ def a_thousand_vfs():
 
 
 def spent(process):
-    """Seconds of the loop's thread, which answers (samples are the workers'), and MB of all."""
+    """CPU seconds of the loop's thread, which answers requests, and resident MB of the process."""
     with open(f"/proc/{process.pid}/task/{process.pid}/schedstat", encoding="utf-8") as f:
         seconds = int(f.read().split()[0]) / 1e9
     with open(f"/proc/{process.pid}/statm", encoding="utf-8") as f:
         return seconds, int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
-def ask_as_a_page(port, enough):
-    """What a page asks for once it is open, as stream.js does, until an answer is enough."""
+def request_as_a_page(port, enough):
+    """Sends the requests of an open page, as stream.js does, until `enough` is true of an answer."""
     there = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
 
     def answered(path):
         there.request("GET", path, headers={"Accept-Encoding": "gzip"})
         return there.getresponse()
 
-    def ask(path):
+    def request(path):
         try:
             answer = answered(path)
-        except ConnectionError:  # a kept connection was closed to make room: browsers ask once more, too
+        except ConnectionError:  # a kept connection was closed to make room: browsers retry once, too
             there.close()
             answer = answered(path)
         equal((path, answer.status), (path, 200))
         text = answer.read()
         return gzip.decompress(text) if answer.getheader("Content-Encoding") == "gzip" else text
-    ask("/")
-    live = json.loads(ask("/api/v1/live?since=0&events=0&wait=0"))
-    for row in json.loads(ask("/api/v1/ports"))["ports"][:20]:
-        ask(f"/api/v1/history?port={row['device']}%2F{row['port']}")
+    request("/")
+    live = json.loads(request("/api/v1/live?since=0&events=0&wait=0"))
+    for row in json.loads(request("/api/v1/ports"))["ports"][:20]:
+        request(f"/api/v1/history?port={row['device']}%2F{row['port']}")
     end = time.monotonic() + 2 * PATIENCE
     while not enough(live):
         began = time.monotonic()
         assert began < end, live
-        new = json.loads(ask(f"/api/v1/live?since={live['timeMs']}&events={live['events']['generation']}&wait=10"))
+        new = json.loads(request(f"/api/v1/live?since={live['timeMs']}&events={live['events']['generation']}&wait=10"))
         time.sleep(max(0, (0.5 if new["timeMs"] != live["timeMs"] else 1) - (time.monotonic() - began)))
         live = new
     there.close()
 
 
-def fifty_people(node, ports, n_pages):
-    """Some have a page in the browser here, the others ask what one asks: each is told of a verdict, and nothing fails; what that costs the daemon."""
-    def told(live):
+def fifty_users(node, ports, n_pages):
+    """Some have a page in this browser, the others send a page's requests: each gets the verdict, and nothing fails; prints the cost for the daemon."""
+    def has_verdict(live):
         return any(v["cause"] == "packet_loss" for v in live["verdicts"])
     story = node.story(PF)
     story.play(TRAFFIC)
     node.judged(PF)
-    node.connection = None  # where there is no room those that nobody uses are closed
+    node.connection = None  # without room, idle connections are closed
     alone, began = spent(node.process), time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(50) as people:
-        others = [people.submit(ask_as_a_page, node.port, told) for _ in range(50 - n_pages)]
+        others = [people.submit(request_as_a_page, node.port, has_verdict) for _ in range(50 - n_pages)]
         pages = list(people.map(lambda _: run.browser.page(node.url, 800, 600), range(n_pages)))
         for page in pages:
             page.until("live", LIVE)
@@ -883,17 +894,17 @@ def fifty_people(node, ports, n_pages):
           f"loop, {after[1] - alone[1]:.1f} MB more resident; the last has a verdict {time.monotonic() - at:.1f} s after the daemon")
     for page in pages:
         page.until("live", LIVE)
-        # A question may just have been sent on a connection that was closed to make room; it is asked again.
-        page.complaints = [said for said in page.complaints if "net::ERR_" not in said]
+        # A request may have been sent on a connection that was just closed to make room; it is repeated.
+        page.complaints = [line for line in page.complaints if "net::ERR_" not in line]
         silent(page, node.url)
         page.close()
     assert after[1] - alone[1] < 16, (alone, after)
 
 
 @check
-def fifty_people_look():
+def fifty_users_watch():
     with CalmNode() as node:
-        fifty_people(node, 6, 5)
+        fifty_users(node, 6, 5)
 
 
 # --- figures -----------------------------------------------------------------------------------
@@ -905,7 +916,7 @@ def twenty_and_fifty_pages():
         node.judged(PF)
         time.sleep(10)
         for n in (0, 20, 50):
-            threads = [threading.Thread(target=ask_as_a_page, args=(node.port, lambda _, end=time.monotonic() + 40: time.monotonic() > end)) for _ in range(n)]
+            threads = [threading.Thread(target=request_as_a_page, args=(node.port, lambda _, end=time.monotonic() + 40: time.monotonic() > end)) for _ in range(n)]
             for thread in threads:
                 thread.start()
             time.sleep(8)
@@ -919,20 +930,20 @@ def twenty_and_fifty_pages():
 
 @figure
 def fifty_pages():
-    """Fifty in one browser are more work for it than two cores do in time: this is no check."""
+    """Fifty pages in one browser are too much work for two cores: this is no check."""
     with CalmNode() as node:
-        fifty_people(node, 6, 50)
+        fifty_users(node, 6, 50)
 
 
 @figure
 def fifty_pages_of_many_ports():
     with SlowNode() as node:
-        fifty_people(node, 136, 50)
+        fifty_users(node, 136, 50)
 
 
 @figure
 def pictures():
-    """docs/images/page-*.png: an hour's troubles in a minute and a half."""
+    """docs/images/page-*.png: an hour's problems in a minute and a half."""
     docs = os.path.join(TOP, "docs/images")
     with PageNode() as node:
         kubelet, pods = registered(node), PodResources(node.dir)

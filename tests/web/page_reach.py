@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page on its way to who looks: TLS, tokens and passwords, and the proxies of other people."""
+"""The page behind TLS, tokens, passwords and usual proxies."""
 import os
 import re
 import subprocess
@@ -25,7 +25,7 @@ def file(folder, name, text):
 
 
 class GuardedNode(PageNode):
-    """Behind TLS, a token and a password."""
+    """A node behind TLS, a token and a password."""
     scheme = "https"
 
     def __init__(self, *flags):
@@ -43,14 +43,14 @@ class GuardedNode(PageNode):
 
 
 def shows_the_verdict(node, url, place=""):
-    """A page at that address is live, has what is wrong, and leads to the runbook."""
+    """A page at that address is live, shows the problem, and leads to the runbook."""
     page = run.browser.page(url + place)
     page.until("live", LIVE)
     has(page, "packet_loss")
     silent(page, url)
     page.run("document.querySelector('.verdict h3 button').click()")
     page.go(page.run("document.querySelector('.verdict a[rel=noopener]').href"))
-    page.until("the cause", "document.querySelector('h1')?.innerText === 'packet_loss' && location.pathname.endsWith('/runbook/packet_loss')")
+    page.until("the cause", "document.querySelector('h1 code')?.innerText === 'packet_loss' && location.pathname.endsWith('/runbook/packet_loss')")
     silent(page, url)
     page.close()
 
@@ -75,12 +75,12 @@ def over_tls():
 
 
 @check
-def who_is_asked_for_a_password():
-    """Says so instead of a blank page; with it, also in the address, it is live; and when it does not hold any more an open page says that."""
+def a_password_is_required():
+    """Without it the page has a message instead of being blank; with it, also in the address, it is live; once it is no longer valid an open page reports that."""
     with GuardedNode() as node:
         node.judged(PF)
         page = run.browser.page()
-        page.asked_for_a_password()
+        page.answer_password_prompts()
         page.go(node.url)
         has(page, ASKED)
         page.close()
@@ -91,12 +91,12 @@ def who_is_asked_for_a_password():
         silent(page, node.url)
         page.close()
         page = run.browser.page()
-        page.asked_for_a_password("ann", PASSWORD)
+        page.answer_password_prompts("ann", PASSWORD)
         page.go(node.url)
         page.until("live by a password", LIVE)
-        page.asked_for_a_password()
+        page.answer_password_prompts()
         file(node.secrets.name, "users", "bob:" + openssl("passwd", "-6", "x").stdout)
-        page.until("says what it needs", f"document.getElementById('banner').innerText.includes({ASKED!r})")
+        page.until("the banner names what it needs", f"document.getElementById('banner').innerText.includes({ASKED!r})")
         equal(page.run("document.body.dataset.old"), "yes")
         page.close()
         page = run.browser.page(node.url.replace("://", "://bob:x@"))
@@ -118,7 +118,7 @@ def behind_nginx():
 
 @check
 def behind_nginx_to_tls():
-    """nginx ends a browser's plain text, and asks the node over TLS with a token."""
+    """nginx accepts plain text from the browser, and sends requests to the node over TLS with a token."""
     with GuardedNode() as node:
         node.judged(PF)
         with Nginx(run.nginx, f"https://127.0.0.1:{node.port}", "/n/", True, f'proxy_set_header Authorization "Bearer {TOKEN}";') as nginx:
@@ -130,7 +130,7 @@ def behind_nginx_to_tls():
 
 @check
 def behind_kubectl_proxy():
-    """kubectl's own, before what stands for the API server."""
+    """kubectl's own proxy, before a stand-in for the API server."""
     with TroubledNode() as node, PrefixProxy(node.port, POD, True) as server:
         for kubectl in run.kubectls:
             environment = dict(os.environ, KUBECONFIG="/dev/null", HOME=node.dir)
@@ -146,7 +146,7 @@ def behind_kubectl_proxy():
 
 @check
 def behind_one_that_buffers():
-    """Each answer is held back until it is whole, and compressed anew: a verdict is there no later than without."""
+    """It holds back each answer until it is complete, and compresses it again: a verdict appears no later than without."""
     holds = "proxy_buffering on; proxy_buffers 64 64k; proxy_busy_buffers_size 4032k; gzip on; gzip_types *; proxy_http_version 1.1;"
     with PageNode() as node:
         story = node.story(PF)
@@ -166,8 +166,8 @@ def behind_one_that_buffers():
 
 
 @check
-def behind_one_that_gives_up():
-    """Sooner than a question waits: the page goes on asking and never takes what is old for new."""
+def behind_one_with_a_short_timeout():
+    """A timeout shorter than the page's waiting requests: the page keeps requesting and never shows old state as new."""
     with TroubledNode() as node:
         with Nginx(run.nginx, f"http://127.0.0.1:{node.port}", "/n/", True, "proxy_read_timeout 1s;") as nginx:
             page = opened(node)
@@ -175,7 +175,7 @@ def behind_one_that_gives_up():
             page = run.browser.page(nginx.url)
             page.until("live", LIVE)
             node.hang()
-            page.until("it says so", "document.getElementById('state').dataset.state === 'lost'")
+            page.until("the connection is lost", "document.getElementById('state').dataset.state === 'lost'")
             assert "504" in page.text("#banner"), page.text("#banner")
             equal(page.run("document.body.dataset.old"), "yes")
             node.wake()

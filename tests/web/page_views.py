@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page's lists and views: that states are true, rows in the order that their heading claims, and nothing cut or printed over."""
+"""The page's lists and views: states are true, rows are in the order of their heading, and nothing is cut or overlaps."""
 import json
 
 from daemon_python import PodResources, checkpoint, registered
 from diagnosis_python import PF, TRAFFIC, VF, VF_FUNCTION
 from kubelet_python import equal, eventually
-from page_node import LIVE, LOSS, PageNode, check, has, opened, run, silent
+from page_node import LIVE, LOSS, PageNode, altered, check, has, opened, run, silent
+from page_overview import PodNode
 
 
 def hold(node, *pods):
-    """Pods that have devices, by (namespace, name, function)."""
+    """Pods with devices: (namespace, name, function)."""
     kubelet, lister = registered(node), PodResources(node.dir)
     lister.held = [(namespace, name, "main", "rocelet.dev/roce", function) for namespace, name, function in pods]
     checkpoint(node)
@@ -23,17 +24,17 @@ def healthy(node):
 
 
 def inject_events(page, *events):
-    """As the stream would bring them: (reason, seconds ago)."""
+    """As if they came by the stream: (reason, seconds ago)."""
     page.run(f"""page.store.takeEvents({{generation: page.store.eventsGeneration, events: {json.dumps(events)}.map(([reason, ago]) => ({{type: 'Normal', reason, namespace: null, pod: null, device: null,
         message: 'm', count: 1, first: new Date(Date.now() - 1000 * ago).toISOString(), last: new Date(Date.now() - 1000 * ago).toISOString()}}))}}); page.draw()""")
 
 
-# --- what is known ------------------------------------------------------------------------------
+# --- states ------------------------------------------------------------------------------------
 
 
 @check
 def a_device_is_as_fine_as_its_port():
-    """In the list of a pool: that a pod has it does not make it fine; and of old numbers nothing is fine."""
+    """In the list of a pool: being in a pod does not make it healthy; and with old numbers nothing is healthy."""
     with PageNode() as node:
         kubelet, lister = hold(node, ("train", "a-job-with-a-name-that-is-longer-than-its-column-0", VF_FUNCTION))
         story = node.story(VF)
@@ -41,14 +42,16 @@ def a_device_is_as_fine_as_its_port():
         eventually("a verdict", lambda: node.verdict(VF, "packet_loss"))
         page = opened(node, "#pools", width=1440)
         page.until("its devices", "document.querySelector('main button.link')")
+        page.until("devices with problems, folded", "[...document.querySelectorAll('.pool-devices li')].map((li) => li.innerText.includes('mlx5_2')).join() === 'true'")
         page.run("document.querySelector('main button.link').click()")
+        page.until("the others", "document.querySelectorAll('.pool-devices li').length > 1")
         row = "[...document.querySelectorAll('.pool-devices li')].find((li) => li.innerText.includes('mlx5_2'))"
         page.until("the state of its port", f"['critical', 'warning'].includes({row}?.querySelector('.mark').dataset.kind)")
         assert page.run(f"{row}.querySelector('.mark').getAttribute('aria-label')") in ("critical", "warning")
         equal(page.run("[...document.querySelectorAll('.pool-devices li')].filter((li) => li.children[1].scrollWidth > li.children[1].clientWidth + 1 || li.children[1].getBoundingClientRect().right > li.children[2].getBoundingClientRect().left).map((li) => li.innerText)"), [])
         node.hang()
         page.until("old", "document.body.dataset.old === 'yes'")
-        page.until("nothing is fine", "document.querySelectorAll('.pool-devices .mark[data-kind=ok]').length === 0 && [...document.querySelectorAll('.numbers .big')].every((p) => p.classList.contains('quiet'))")
+        page.until("nothing is healthy", "document.querySelectorAll('.pool-devices .mark[data-kind=ok]').length === 0 && [...document.querySelectorAll('.numbers .big')].every((p) => p.classList.contains('quiet'))")
         node.wake()
         page.until("live again", LIVE)
         silent(page, node.url)
@@ -74,7 +77,7 @@ def the_agent_works_while_it_answers():
         page.until("not known", f"{part % 'Sampling'}.textContent.includes('not known now')")
         equal(page.run("[...document.querySelectorAll('.parts li')].filter((li) => li.textContent.includes(', works') || li.querySelector('.mark').dataset.kind !== 'unknown').length"), 0)
         page.until("older and older", f"/ (\\d\\d|[3-9])(\\.\\d)? s old/.test({part % 'Source sysfs'}.textContent)")
-        # A daemon that answers, but takes no samples, is believed in what it says of itself since then.
+        # A daemon that answers, but takes no samples, is trusted about its own state.
         equal(page.run(OF_NOW), [True, True, False, False, False, True])
         node.wake()
         page.until("works again", f"{part % 'Sampling'}.textContent.endsWith(', works')")
@@ -87,7 +90,7 @@ STATE_RANKS = "page.view.table.items.map((p) => stateRank(p.state))"
 
 @check
 def rows_are_in_the_order_of_their_heading():
-    """Also those whose state has changed since, and events that come while they are shown."""
+    """Also those whose state changes, and events that arrive while they are shown."""
     with PageNode() as node:
         kubelet, lister = hold(node, ("train", "job-7", VF_FUNCTION))
         node.story(PF).play(TRAFFIC)
@@ -100,7 +103,7 @@ def rows_are_in_the_order_of_their_heading():
         page.until("the unhealthy one is the first", f"{first} && {sorted_now}")
         node.link("ens1v0", True)
         eventually("healthy", lambda: healthy(node)[VF_FUNCTION] is True)
-        page.until("no more", f"!({first}) && {sorted_now}")
+        page.until("no more", f"page.view.table.items.findIndex((p) => p.key === 'mlx5_2/1') > 0 && {sorted_now}")
         # A later one, while the pointer is on the list: no row moves under it.
         page.run("page.view.table.hovered = true")
         node.link("ens1v0", False)
@@ -128,7 +131,7 @@ CUT = """(() => { const cells = [...document.querySelectorAll('table.list tbody 
 
 @check
 def lists_use_their_room():
-    """No list leaves a part of its panel empty or is wider, and no number is cut."""
+    """Every list is as wide as its panel, and no number is cut."""
     with PageNode() as node:
         kubelet, lister = hold(node, ("train", "job-7", VF_FUNCTION))
         node.story(PF).play(TRAFFIC)
@@ -145,7 +148,7 @@ def lists_use_their_room():
                 if view != "events":
                     equal((width, view, page.run(CUT)), (width, view, [True, []]))
                 page.run("page.draw()")
-        # Whoever has little room scrolls the chips, and sees name and mark in one line.
+        # On a narrow screen the chips scroll, and name and mark are in one line.
         page.look(400, 900)
         page.run("location.hash = '#ports'")
         page.until("chips", "document.querySelector('.chips .chip')")
@@ -175,7 +178,7 @@ def dates_and_ages_are_beside_each_other():
         equal(page.run("/ \\d{4} /.test(clock(Date.now() - 400 * 86400e3))"), True)
         over = "[...document.querySelectorAll('table.list .c-time .first')].filter((d) => d.children[0].getBoundingClientRect().right > d.children[1].getBoundingClientRect().left || d.children[1].scrollWidth > d.children[1].clientWidth + 1).map((d) => d.innerText)"
         equal(page.run(over), [])
-        # What is cut can be read by keyboard.
+        # Cut text can be read by keyboard.
         page.run("document.querySelector('table.list .message').focus()")
         equal(page.run("document.getElementById('tip').hidden === false && document.getElementById('tip').innerText"), "m")
         silent(page, node.url)
@@ -191,8 +194,15 @@ def a_pods_worst_port_comes_first():
     with PageNode() as node:
         node.judged(PF)
         page = opened(node, "#pods")
-        equal(page.run(PORTS_OF_A_POD), [["4", "7", "0", "1", "2", "3", "5", "6"], ["…p24s0_3", "…p24s0_0", "…p24s0_1", "+2"], "+5"])
-        # Filled in the colour of its state, which the name says, too.
+        page.look(1440, 900)
+        equal(page.run(PORTS_OF_A_POD), [["4", "7", "0", "1", "2", "+3"], ["rocep24s0_3", "rocep24s0_0", "+3"], "+7"])
+        # A slot of a shared device shows the device's ports, and is no problem of the pod.
+        equal(page.run("Model.prototype.slotState({devices: [{}], sharedPorts: [{state: {kind: 'ok'}}, {state: {kind: 'critical', text: 'Link flap', why: 'x'}}]})"), {"kind": "info", "text": "Shares a port with link flap", "why": "A port that it shares: x", "isShared": True})
+        equal(page.run("Model.prototype.slotState({devices: [{}], sharedPorts: []}).kind"), "idle")
+        equal(page.run("[['ok', 'held'], ['idle', 'free'], ['critical', 'held'], ['unhealthy', 'free']].map(([kind, state]) => [deviceRank({kind, r: {state, healthy: true}}), kind]).sort(([a], [b]) => a - b).map(([, kind]) => kind)"), ["critical", "unhealthy", "idle", "ok"])
+        # The mark of a filter is that of the worst row it shows.
+        equal(page.run("new ListView(page, {title: 'x', columns: [{id: 'a'}], keyOf: () => ''}).chips('show', [{value: 'problems', label: 'Problems', kind: 'worst', test: isProblem}], [{state: {kind: 'ok'}}, {state: {kind: 'warning'}}]).querySelector('.mark').dataset.kind"), "warning")
+        # Filled with the colour of its state, which is also in its label.
         equal(page.run("""((tag) => { document.querySelector('main').append(tag); const style = getComputedStyle(tag), found = [style.backgroundColor !== 'rgba(0, 0, 0, 0)', tag.getAttribute('aria-label')]; tag.remove(); return found; })
             (podPorts({devices: [], ports: [{key: 'mlx5_4/1', facts: {device: 'mlx5_4', port: 1}, state: {kind: 'warning', text: 'Packet loss'}}]}).flat().filter(Boolean)[0])"""), [True, "mlx5_4/1: Packet loss"])
         silent(page, node.url)
@@ -206,7 +216,7 @@ CHART = "page.view.history.all()[0]"
 
 
 @check
-def charts_say_what_they_show():
+def charts_name_their_content():
     with PageNode() as node:
         story = node.story(PF)
         node.judged(PF)
@@ -216,10 +226,10 @@ def charts_say_what_they_show():
         page.until("later", f"page.nowSeconds() > {before} + 2")
         story.play(TRAFFIC)
         page.until("traffic", f"{RECEIVED} > 20")
-        # The PF alone, on a scale that has its link's line in it.
-        equal(page.run("document.querySelector('.chart h3').innerText"), "Throughput of the PF alone Gbit/s")
+        # On a scale that has its link's line in it.
+        equal(page.run("document.querySelector('.chart h3').innerText"), "Throughput of PF and VFs Gbit/s")
         page.until("the link", f"{CHART}.plot.scales.y.max >= page.model.portByKey.get('mlx5_0/1').facts.rateBitsPerSecond / 1e9")
-        page.until("the sum", "/With VFs\\s+3\\d\\.\\d.Gbit.s in, 3\\d\\.\\d.Gbit.s out/.test(document.querySelector('.cards').innerText)")
+        page.until("the PF alone", "/PF itself\\s+3\\d\\.\\d.Gbit.s in, 3\\d\\.\\d.Gbit.s out/.test(document.querySelector('.cards').innerText)")
         # Values by keyboard, read out.
         page.run("document.querySelector('.plot').focus()")
         page.key("ArrowLeft", "ArrowLeft", 37)
@@ -227,22 +237,19 @@ def charts_say_what_they_show():
         equal(page.run("document.body.innerText.includes('(not live)')"), False)
         page.run("document.activeElement.blur()")
         equal(page.run(f"{CHART}.cursor"), None)
-        # A time in the past: its last numbers, not those of now; and where in the 15 minutes it is.
+        # A time in the past: its last numbers, not the current ones; and its place in the 15 minutes.
         page.run(f"location.hash = '#port/mlx5_0/1?from={before - 30}&to={before}'")
         has(page, "(not live)")
-        page.until("what was so then", f"{RECEIVED} === 0")
+        page.until("the numbers of that time", f"{RECEIVED} === 0")
         page.until("in words, too", "document.querySelector('.plot canvas').getAttribute('aria-label').includes('Received: at the end 0')")
         equal(page.run("((shade) => shade.width > 0 && shade.width < document.querySelector('.strip').clientWidth / 2)(document.querySelector('.strip .shade').getBoundingClientRect())"), True)
-        page.go(node.url + "#ports")
-        tip = "[...document.querySelectorAll('tbody tr')].find((tr) => tr.innerText.startsWith('mlx5_0/1'))?.querySelector('.c-bytes_received [data-tip]')?.dataset.tip"
-        page.until("the PF alone in the list", f"/^Of the PF alone; with its VFs 3\\d\\.\\d.Gbit/.test({tip})")
         silent(page, node.url)
         page.close()
 
 
 @check
 def a_pods_charts_can_be_compared():
-    """On one scale, each with its own port's events; and its queue pairs are there."""
+    """On one scale, each with its own port's events; and the pod's queue pairs are shown."""
     with PageNode() as node:
         node.judged(VF)
         other = next(function for function in healthy(node) if function != VF_FUNCTION)
@@ -255,7 +262,7 @@ def a_pods_charts_can_be_compared():
         equal(page.run("""((panel, [a, b]) => { panel.events = [{device: a.facts.function}, {device: a.facts.device}, {device: b.facts.device}, {device: null}]; return [panel.eventsOn(a).length, panel.eventsOn(b).length]; })
             (page.view.history, page.view.history.ports)"""), [3, 2])
         page.until("queue pairs", "[...document.querySelectorAll('main .panel h2')].some((h) => h.innerText === 'Queue pairs')")
-        eventually("its own", lambda: any("/api/v1/qps?pod=train%2Fjob-7" in asked for _, asked in page.requests))
+        eventually("its own", lambda: any("/api/v1/qps?pod=train%2Fjob-7" in address for _, address in page.requests))
         silent(page, node.url)
         page.close()
         lister.stop()
@@ -267,7 +274,7 @@ def a_pods_charts_can_be_compared():
 PFC = "[[[], [3]], [[3], []], [[3], [3]], [[], null]].map(([pfc, peerPfc]) => ((e) => (e.textContent === undefined ? [e, null] : [e.textContent, e.dataset.kind]))(PortView.prototype.pfcText({pfc, peerPfc})))"
 PCIE = "[[8, 32000], [16, 16000], [16, 32000]].map(([width, speed]) => PortView.prototype.pcieText({pcie: {width, maxWidth: 16, speed, maxSpeed: 32000}}, false)[0].textContent)"
 IDLE = """Model.prototype.portState.call(Object.assign(Object.create(Model.prototype), {store: {timeMs: 1}, dead: false, isCut: false, verdicts: []}),
-    {verdicts: [], now: {}, device: {resources: [], attachment: {state: 'returning'}}, facts: {kind: 'vf', pod: null, state: 'down', watch: 'down'}}).text"""
+    {verdicts: [], troubles: [], now: {}, device: {resources: [], attachment: {state: 'returning'}}, facts: {kind: 'vf', pod: null, state: 'down', watch: 'down'}}).text"""
 
 
 @check
@@ -281,7 +288,7 @@ def a_port_in_words():
         equal(page.run(PCIE), ["x8 of x16, 32 GT/s", "x16, 16 of 32 GT/s", "x16, 32 GT/s"])
         equal(page.run(IDLE), "Returning")
         equal(page.run("queuePairState({failure: 'transport retries exceeded'}).text"), "Transport retries exceeded")
-        # A port that nobody uses is not down in the sense of the filter.
+        # An unused port does not match the filter "down".
         equal(page.run("['idle', 'unknown'].map((kind) => portFilters(page.model).show.find((f) => f.value === 'down').test({facts: {state: 'down'}, state: {kind}}))"), [False, True])
         equal(page.run("make('p', {}, withCode('run `a <b>` now')).innerHTML"), "run <code>a &lt;b&gt;</code> now")
         silent(page, node.url)
@@ -301,11 +308,14 @@ def search_finds_what_was_typed():
         page.until("problems first", f"((list) => list[0][1] === 'Problem' && list.at(-1)[1] === 'View' && list.find(([, is]) => is === 'View')[0] === 'Overview')({found})")
         page.call("Input.insertText", text="job-7")
         page.until("the pod, then its port", f"JSON.stringify({found}.slice(0, 2)) === JSON.stringify([['train/job-7', 'Pod'], ['mlx5_2/1', 'Port']])")
+        # Also by problem, in words that are not adjacent.
+        page.run("page.search.input.value = 'lost mlx5_0'; page.search.find()")
+        page.until("the problem and its port", f"JSON.stringify({found}.map(([, is]) => is).slice(0, 2).sort()) === JSON.stringify(['Port', 'Problem'])")
         page.key("Escape", "Escape", 27)
         equal(page.run("document.getElementById('search-dialog').open"), False)
         page.until("the focus is back", "document.activeElement === document.body")
         page.key("?", "Slash", 191, "?")
-        page.until("one key for each", "[...document.querySelectorAll('#keys-dialog kbd')].some((kbd) => kbd.innerText === 'k')")
+        page.until("one key for each", "['k', 'Ctrl-K', '↑'].every((key) => [...document.querySelectorAll('#keys-dialog kbd')].some((kbd) => kbd.innerText === key))")
         page.key("Escape", "Escape", 27)
         # A click anywhere on a row opens it.
         page.go(node.url + "#ports")
@@ -314,8 +324,42 @@ def search_finds_what_was_typed():
         page.until("the port", "location.hash === '#port/mlx5_1/1'")
         silent(page, node.url)
         page.close()
-        page = run.browser.page(node.url + "runbook/packet_loss")
+        page = run.browser.page(node.url + "docs/runbook.md")
         equal(page.run("[document.querySelector('nav a').innerText, getComputedStyle(document.querySelector('blockquote p'), '::first-letter').textTransform]"), ["This node", "uppercase"])
         page.close()
         lister.stop()
         kubelet.stop()
+
+
+@check
+def a_sorted_heading_stays_as_it_is():
+    """Its arrow takes no line of its own, and it does not leave its column."""
+    with PageNode() as node:
+        node.judged(PF)
+        for width in (1440, 1024):
+            page = opened(node, "#ports", width=width)
+            page.until("a list", "document.querySelector('table.list tbody tr')")
+            height = page.run("document.querySelector('.list thead tr').offsetHeight")
+            for column in ("bytes_received", "pause_received", "again", "ce_share"):
+                page.run(f"page.ask({{sort: '-{column}'}})")
+                page.until("sorted", f"document.querySelector('th.c-{column}')?.getAttribute('aria-sort') === 'descending'")
+                equal((width, column, page.run("document.querySelector('.list thead tr').offsetHeight")), (width, column, height))
+                equal(page.run("[...document.querySelectorAll('.list thead th')].filter((th) => th.offsetWidth > 0 && th.firstChild.offsetWidth > th.clientWidth + 1).map((th) => th.innerText)"), [])
+            page.close()
+
+
+LONG_PODS = """(path, document) => { if (path === 'pods') for (const pod of document.pods) pod.name = 'llama3-70b-sft-worker-4-' + pod.name; }"""
+
+
+@check
+def a_pods_name_has_room():
+    with PodNode() as node:
+        node.judged(PF)
+        for width in (1440, 1024):
+            page = altered(node, LONG_PODS, "#pods", width=width)
+            page.until("its row", "document.querySelector('tbody th.c-pod-name .cut')")
+            inner, cell = page.run("[document.querySelector('tbody th.c-pod-name .cut > span:last-child').getBoundingClientRect().right, document.querySelector('tbody th.c-pod-name').getBoundingClientRect().right]")
+            assert inner <= cell, (width, inner, cell)
+            room = page.run("document.querySelector('tbody th.c-pod-name').offsetWidth")
+            assert room >= 240, (width, room)
+            page.close()

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A proxy as people put one before a node: it has a prefix, which it strips or leaves, and holds answers back until they are whole."""
+"""A usual proxy before a node: it has a prefix, which it strips or leaves, and holds answers back until they are complete."""
 import http.client
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class PrefixProxy:
-    """To be used with `with`; .url is where the page is behind it. prefix: "/a b/", as it stands in a request (percent-encoded where it has to be)."""
+    """Used with `with`; .url is the page's address behind it. prefix: "/a b/", as in a request (percent-encoded where necessary)."""
 
     def __init__(self, port, prefix, strips):
         class Handler(BaseHTTPRequestHandler):
@@ -16,10 +16,10 @@ class PrefixProxy:
                 if not self.path.startswith(prefix):
                     self.send_error(404)
                     return
-                asked = "/" + self.path[len(prefix):] if strips else self.path
+                path = "/" + self.path[len(prefix):] if strips else self.path
                 there = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
                 try:
-                    there.request("GET", asked, headers={k: v for k, v in self.headers.items() if k.lower() not in ("host", "connection")})
+                    there.request("GET", path, headers={k: v for k, v in self.headers.items() if k.lower() not in ("host", "connection")})
                     answer = there.getresponse()
                     body = answer.read()
                 except OSError:
@@ -39,7 +39,7 @@ class PrefixProxy:
                 pass
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.handle_error = lambda *_: None  # a page that is closed
+        self.server.handle_error = lambda *_: None  # for closed pages
         self.server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self.server.server_port}{prefix}"
         threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /* ipam.c - runs an IPAM plugin. See ipam.h.
  *
- * Success: the configuration is written into a pipe that has room for it, the plugin is started
- * in a sandbox, and its output is collected until everything in the sandbox and both outputs have
- * ended.
- * Failures: no plugin, no sandbox; the plugin failing, hanging, writing too much (killed), or
- * not dying when killed (not waited for). */
+ * Success: the configuration is written into a pipe that has room for it, the plugin is found and
+ * started in a sandbox, and its output is collected until all its processes have ended and both
+ * outputs are closed. Failures: no plugin; no sandbox; the plugin fails, hangs (killed), writes too
+ * much (killed), or does not end when killed (not waited for). */
 #include "ipam.h"
 
 #include <fcntl.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -20,10 +18,11 @@
 #include "plugin_sandbox.h"
 #include "timer.h"
 
-/* A killed plugin is dead by then, unless the kernel blocks it in a system call. */
+/* A killed plugin has ended after this time, unless the kernel blocks it in a system call. */
 #define LEFTOVER_MS  200
 /* Bytes of standard error that are kept for the message. */
-#define SAID_MAX     256
+#define STDERR_MAX   256
+#define CNI_PATH     "CNI_PATH="
 #define PROGRAM_PATH "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 /* One output of the plugin. */
@@ -34,17 +33,17 @@ struct output {
 	bool ended;
 };
 
-enum { N_ENV = 8 };
+enum { ENV_PATH = 2, N_ENV = 8 };
 
 struct ipam_call {
 	uv_poll_t end;	    /* end of the sandbox */
-	struct timer timer; /* deadline of its answer; after a kill, of its end */
+	struct timer timer; /* deadline of the answer; after a kill, deadline of the plugin's end */
 	struct output out, err;
 	struct uv_loop_s *loop;
 	struct ipam_needs needs;
 	const char *const *hidden;
 	struct plugin_process process;
-	bool started, exited; /* the sandbox was started; it has ended */
+	bool started, exited; /* whether the sandbox was started, and whether it has ended */
 	int exit_status;      /* as for ipam_parse_error() */
 	struct err failure;   /* why it was killed; code 0 = it was not */
 	uint32_t timeout_ms;
@@ -52,10 +51,10 @@ struct ipam_call {
 	void *arg;
 	unsigned open_handles;
 	char *env[N_ENV]; /* NULL-terminated */
-	char said[SAID_MAX], answer[IPAM_ANSWER_MAX];
+	char err_text[STDERR_MAX], answer[IPAM_ANSWER_MAX];
 };
 
-/* --- its end ---------------------------------------------------------------------------------- */
+/* --- end of the call -------------------------------------------------------------------------- */
 
 static void release(struct ipam_call *c)
 {
@@ -86,7 +85,8 @@ static void close_handle(uv_handle_t *handle)
 		uv_close(handle, ipam_on_closed);
 }
 
-/* Called once the sandbox has ended: if it were not reaped, it would stay a zombie. */
+/* Closes all handles. Call it only when no sandbox is running: a process that is not reaped stays a
+ * zombie. */
 static void ipam_close_all(struct ipam_call *c)
 {
 	if (!uv_is_closing((uv_handle_t *)&c->timer.handle))
@@ -100,17 +100,22 @@ static void ipam_close_all(struct ipam_call *c)
 static void ipam_judge(struct ipam_call *c, struct err *e)
 {
 	*e = c->failure;
+	if (e->code == 0 && c->exit_status == PLUGIN_SANDBOX_MISSING) {
+		err_set(e, -ENOENT, "no IPAM plugin \"%s\" in %s", c->needs.type,
+			c->env[ENV_PATH] + strlen(CNI_PATH));
+		return;
+	}
 	if (e->code == 0 && c->exit_status != 0) {
 		bool silent = c->out.n == 0;
 
-		ipam_parse_error(silent ? c->said : c->out.text, silent ? c->err.n : c->out.n,
+		ipam_parse_error(silent ? c->err_text : c->out.text, silent ? c->err.n : c->out.n,
 				 c->exit_status, e);
 	}
 	if (e->code != 0)
 		err_wrap(e, "%s", c->needs.type);
 }
 
-static void ipam_tell(struct ipam_call *c)
+static void ipam_report(struct ipam_call *c)
 {
 	ipam_fn *fn = c->fn;
 	struct err e = {0};
@@ -126,11 +131,11 @@ static void finish_if_done(struct ipam_call *c)
 {
 	if (!c->exited || (c->fn && !(c->out.ended && c->err.ended)))
 		return;
-	ipam_tell(c);
+	ipam_report(c);
 	ipam_close_all(c);
 }
 
-static void ipam_give_up(struct ipam_call *c, int code, const char *why)
+static void ipam_abort(struct ipam_call *c, int code, const char *why)
 {
 	if (c->failure.code != 0)
 		return;
@@ -145,12 +150,12 @@ static void ipam_on_timer(void *arg)
 	char why[64];
 
 	if (c->failure.code != 0) { /* killed, but not dead yet */
-		ipam_tell(c);
+		ipam_report(c);
 		finish_if_done(c);
 		return;
 	}
 	snprintf(why, sizeof(why), "no answer within %u ms", c->timeout_ms);
-	ipam_give_up(c, -ETIMEDOUT, why);
+	ipam_abort(c, -ETIMEDOUT, why);
 }
 
 static void on_ended(uv_poll_t *end, int status, int events)
@@ -165,7 +170,7 @@ static void on_ended(uv_poll_t *end, int status, int events)
 	finish_if_done(c);
 }
 
-/* --- its output ------------------------------------------------------------------------------- */
+/* --- the plugin's output ---------------------------------------------------------------------- */
 
 static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
 {
@@ -191,29 +196,14 @@ static void on_output(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 	} else if (o->n + (size_t)n <= o->max) {
 		o->n += (size_t)n;
 	} else if (o == &c->out) {
-		ipam_give_up(c, -EMSGSIZE, "its answer is longer than 64 KiB");
+		ipam_abort(c, -EMSGSIZE, "its answer is longer than 64 KiB");
 	}
 }
 
-/* --- its start -------------------------------------------------------------------------------- */
+/* --- start of the plugin ---------------------------------------------------------------------- */
 
-static int find_plugin(const char *type, const char *path, char *ret, size_t size, struct err *e)
-{
-	for (const char *at = path; *at;) {
-		size_t n = strcspn(at, ":");
-		struct stat st;
-
-		snprintf(ret, size, "%.*s/%s", (int)n, at, type);
-		if (*ret == '/' && n > 0 && stat(ret, &st) == 0 && S_ISREG(st.st_mode) &&
-		    access(ret, X_OK) == 0)
-			return 0;
-		at += n + (at[n] == ':');
-	}
-	return err_set(e, -ENOENT, "no IPAM plugin \"%s\" in %s", type, path);
-}
-
-/* An admin's attachment has no pod sandbox. Its device has only one attachment at a time, so the
- * function's name is unique. */
+/* Makes the variable CNI_CONTAINERID. An attachment of an admin request has no pod sandbox and gets
+ * the function's name, which is unique: a device has only one attachment at a time. */
 static int container_id(char **ret, const struct attach_record *r)
 {
 	int n = r->owner.sandbox[0] ? asprintf(ret, "CNI_CONTAINERID=%s", r->owner.sandbox)
@@ -235,7 +225,7 @@ static int env_make(char *env[N_ENV], enum ipam_verb verb, const struct attach_r
 
 	env[0] = strdup(commands[verb]);
 	env[1] = strdup(PROGRAM_PATH);
-	if (!env[0] || !env[1] || asprintf(&env[2], "CNI_PATH=%s", path) < 0)
+	if (!env[0] || !env[1] || asprintf(&env[ENV_PATH], CNI_PATH "%s", path) < 0)
 		return -ENOMEM;
 	if (verb == IPAM_GC || verb == IPAM_STATUS)
 		return 0;
@@ -265,7 +255,7 @@ static int config_fd(const struct attach_record *r, enum ipam_verb verb, const j
 			       IPAM_CONFIG_MAX);
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return err_set(e, -errno, "pipe: %s", strerror(errno));
-	/* It has room for 64 KiB, unless root's pipes exceed their limit: never block. */
+	/* A pipe holds 64 KiB, unless root's pipes exceed their limit. The write must not block. */
 	fcntl(fds[1], F_SETFL, O_NONBLOCK);
 	n = write(fds[1], text, len);
 	close(fds[1]);
@@ -275,7 +265,7 @@ static int config_fd(const struct attach_record *r, enum ipam_verb verb, const j
 	return err_set(e, -EIO, "the configuration could not be passed on");
 }
 
-/* The output owns our end; *ret is the plugin's end. */
+/* Creates a pipe for an output. The output owns our end; *ret is the plugin's end. */
 static int output_open(struct output *o, int *ret, struct err *e)
 {
 	int fds[2], r;
@@ -290,11 +280,12 @@ static int output_open(struct output *o, int *ret, struct err *e)
 	return err_set(e, r, "pipe: %s", uv_strerror(r));
 }
 
-static int start(struct ipam_call *c, const char *program, const int fds[3], struct err *e)
+static int start(struct ipam_call *c, const char *folders, const int fds[3], struct err *e)
 {
 	const char *writable[IPAM_WRITE_MAX + 2] = {NULL};
 	const struct plugin_sandbox sandbox = {
-		.program = program,
+		.name = c->needs.type,
+		.folders = folders,
 		.env = c->env,
 		.fds = fds,
 		.host_network = c->needs.host_network,
@@ -316,8 +307,8 @@ static int start(struct ipam_call *c, const char *program, const int fds[3], str
 	return uv_poll_start(&c->end, UV_READABLE, on_ended);
 }
 
-/* in_fd: the plugin's standard input. */
-static int run(struct ipam_call *c, const char *program, int in_fd, struct err *e)
+/* Starts the plugin, and the reading of its outputs. in_fd: the plugin's standard input. */
+static int run(struct ipam_call *c, const char *folders, int in_fd, struct err *e)
 {
 	AUTO_FD out_fd = -1;
 	AUTO_FD err_fd = -1;
@@ -327,9 +318,9 @@ static int run(struct ipam_call *c, const char *program, int in_fd, struct err *
 		error = output_open(&c->err, &err_fd, e);
 	if (error < 0)
 		return error;
-	error = start(c, program, (const int[]){in_fd, out_fd, err_fd}, e);
+	error = start(c, folders, (const int[]){in_fd, out_fd, err_fd}, e);
 	if (error < 0)
-		return err_wrap(e, "%s", program);
+		return err_wrap(e, "%s", c->needs.type);
 	uv_read_start((uv_stream_t *)&c->out.pipe, on_room, on_output);
 	uv_read_start((uv_stream_t *)&c->err.pipe, on_room, on_output);
 	timer_in(&c->timer, c->timeout_ms);
@@ -344,8 +335,8 @@ static struct ipam_call *call_new(struct uv_loop_s *loop)
 		return NULL;
 	c->out.text = c->answer;
 	c->out.max = sizeof(c->answer);
-	c->err.text = c->said;
-	c->err.max = sizeof(c->said);
+	c->err.text = c->err_text;
+	c->err.max = sizeof(c->err_text);
 	timer_init(&c->timer, loop, ipam_on_timer, c);
 	uv_pipe_init(loop, &c->out.pipe, 0);
 	uv_pipe_init(loop, &c->err.pipe, 0);
@@ -361,13 +352,10 @@ int ipam_start(struct ipam_call **ret, struct uv_loop_s *loop, enum ipam_verb ve
 	       struct err *e)
 {
 	struct ipam_needs needs;
-	char program[4096];
 	struct ipam_call *c;
 	AUTO_FD in_fd = -1;
 	int error = ipam_needs_of(r, &needs, e);
 
-	if (error == 0)
-		error = find_plugin(needs.type, host->path, program, sizeof(program), e);
 	if (error == 0)
 		error = in_fd = config_fd(r, verb, more, e);
 	if (error < 0)
@@ -382,7 +370,7 @@ int ipam_start(struct ipam_call **ret, struct uv_loop_s *loop, enum ipam_verb ve
 	if (error < 0)
 		err_set(e, error, "out of memory");
 	else
-		error = run(c, program, in_fd, e);
+		error = run(c, host->path, in_fd, e);
 	if (error < 0) {
 		ipam_close_all(c);
 		return error;

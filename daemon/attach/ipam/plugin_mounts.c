@@ -2,13 +2,13 @@
 /* plugin_mounts.c - see plugin_mounts.h.
  *
  * A place is a folder or file that is hidden from the program or given to it. Places are mounted in
- * the order of the length of their real paths, so that each covers or uncovers a part of the place
- * above it: a hidden folder stays hidden below a given one, and the other way round.
+ * the order of the length of their real paths, so that each overrides the place above it: a hidden
+ * folder below a given one stays hidden, and a given folder below a hidden one stays visible.
  *
  * Another sandboxed program may write to a folder above a place, and rename or link its contents at
- * any time. So links to a writable folder are not followed, it is mounted from the descriptor that
- * was checked, and every place is opened by its real path without links and compared with the place
- * that was checked. */
+ * any time. So links to a writable folder are not followed, and the folder is mounted from the
+ * checked descriptor. Every place is opened by its real path without links, and compared with the
+ * checked place. */
 #include "plugin_mounts.h"
 
 #include <fcntl.h>
@@ -20,9 +20,10 @@
 #include <sys/syscall.h>
 
 #include "cleanup.h"
+#include "search.h"
 
-/* Folders with the sockets of services, and with sockets and data of root's programs and of pods.
- * Some below /run are listed, too, for a program that is given all of /run. */
+/* Folders with sockets of services, and with sockets and data of root's programs and of pods.
+ * Folders below /run are listed, too, for a program that is given all of /run. */
 static const char *const always_hidden[] = {"/run",
 					    "/var/run",
 					    "/tmp",
@@ -41,7 +42,7 @@ static const char *const always_hidden[] = {"/run",
 static const char *const never_hidden[] = {"/", "/dev", "/proc"};
 static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/urandom"};
 
-/* May be a link to a resolver's file in a hidden folder. */
+/* This may be a link to a resolver's file in a hidden folder. */
 #define RESOLV_CONF "/etc/resolv.conf"
 
 #define PLACES_MAX                                                                                 \
@@ -104,10 +105,7 @@ static bool plugin_mounts_is_in(const struct place *p, const struct place *above
 
 static bool is_below_hidden(const struct places *all, const struct place *p)
 {
-	for (size_t i = 0; i < all->n; i++)
-		if (!all->items[i].is_given && plugin_mounts_is_in(p, &all->items[i]))
-			return true;
-	return false;
+	return any_of(all->n, i, !all->items[i].is_given && plugin_mounts_is_in(p, &all->items[i]));
 }
 
 static int open_real(const char *path)
@@ -118,8 +116,8 @@ static int open_real(const char *path)
 	return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
 }
 
-/* Opens the place, and fails if it is not the one that was checked. Below a hidden place it is a
- * new one, made by us. -1: it does not exist. */
+/* Opens the place, and fails if it is not the checked one. A place below a hidden one is new and
+ * made by us. -1: it does not exist. */
 static int open_place(const struct places *all, const struct place *p)
 {
 	struct stat st;
@@ -188,20 +186,20 @@ static void plugin_mounts_add(struct places *all, const struct place *p)
 	all->items[at] = *p;
 }
 
-static void look_at_open(struct place *p, int fd)
+static void place_read(struct place *p, int fd)
 {
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
-		plugin_sandbox_fail("a place");
+		plugin_sandbox_fail("fstat");
 	p->is_folder = S_ISDIR(st.st_mode);
 	p->dev = st.st_dev;
 	p->ino = st.st_ino;
 	real_path(p, fd);
 }
 
-/* False: it does not exist. */
-static bool look_at(struct place *p, const char *path, int *ret_fd)
+/* Opens the path and reads the place; false: it does not exist. */
+static bool place_open(struct place *p, const char *path, int *ret_fd)
 {
 	int fd = open(path, O_PATH | O_CLOEXEC);
 
@@ -209,7 +207,7 @@ static bool look_at(struct place *p, const char *path, int *ret_fd)
 		return false;
 	if (fd < 0)
 		plugin_sandbox_fail(path);
-	look_at_open(p, fd);
+	place_read(p, fd);
 	*ret_fd = fd;
 	return true;
 }
@@ -256,7 +254,7 @@ static void add_hidden(struct places *all, const char *path)
 	struct place p = {.fd = -1};
 	int fd;
 
-	if (!look_at(&p, path, &fd))
+	if (!place_open(&p, path, &fd))
 		return;
 	close(fd);
 	for (size_t i = 0; i < all->n; i++)
@@ -295,7 +293,7 @@ static void add_writable(struct places *all, const char *path)
 	struct place p = {0};
 	int fd = open_writable(path);
 
-	look_at_open(&p, fd);
+	place_read(&p, fd);
 	add_given(all, &p, fd, MOUNT_ATTR_NODEV | MOUNT_ATTR_NOSUID);
 	close(fd);
 }
@@ -306,14 +304,14 @@ static void add_readable(struct places *all, const char *path)
 	struct place p = {0};
 	int fd;
 
-	if (!look_at(&p, path, &fd))
+	if (!place_open(&p, path, &fd))
 		return;
 	if (is_below_hidden(all, &p))
 		add_given(all, &p, fd, ALL_CLOSED);
 	close(fd);
 }
 
-/* The program's helpers are in the same folder. */
+/* The program's helper programs are in the same folder. */
 static void add_folder_of(struct places *all, const char *program)
 {
 	char folder[PATH_MAX];
@@ -327,7 +325,8 @@ static void add_folder_of(struct places *all, const char *program)
 	add_readable(all, folder);
 }
 
-static void plugin_mounts_gather(struct places *all, const struct plugin_sandbox *c)
+static void plugin_mounts_gather(struct places *all, const struct plugin_sandbox *c,
+				 const char *program)
 {
 	all->n = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(always_hidden); i++)
@@ -336,7 +335,7 @@ static void plugin_mounts_gather(struct places *all, const struct plugin_sandbox
 		add_hidden(all, c->hidden[i]);
 	for (size_t i = 0; c->writable && i < PLUGIN_SANDBOX_WRITABLE_MAX && c->writable[i]; i++)
 		add_writable(all, c->writable[i]);
-	add_folder_of(all, c->program);
+	add_folder_of(all, program);
 	if (c->host_network)
 		add_readable(all, RESOLV_CONF);
 }
@@ -410,7 +409,7 @@ static void seal(const struct places *all)
 	}
 }
 
-void plugin_mounts_close(const struct plugin_sandbox *c)
+void plugin_mounts_close(const struct plugin_sandbox *c, const char *program)
 {
 	struct mount_attr attr = {.attr_set = ALL_CLOSED};
 	int dev_fds[ARRAY_SIZE(devices)];
@@ -419,7 +418,7 @@ void plugin_mounts_close(const struct plugin_sandbox *c)
 	/* Our mounts do not propagate to the host, but unmounts in the host propagate to us. */
 	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
 		plugin_sandbox_fail("mounts");
-	plugin_mounts_gather(&all, c);
+	plugin_mounts_gather(&all, c, program);
 	for (size_t i = 0; i < ARRAY_SIZE(devices); i++)
 		dev_fds[i] = copy_mounts(AT_FDCWD, devices[i], AT_RECURSIVE);
 	if (mount_setattr(AT_FDCWD, "/", AT_RECURSIVE, &attr, sizeof(attr)) < 0)

@@ -21,6 +21,6 @@ __attribute__((noreturn)) static inline void plugin_sandbox_fail(const char *wha
 	_exit(PLUGIN_SANDBOX_FAILED);
 }
 
-/* Makes all mounts read-only and without devices, makes hidden folders appear empty, by whichever
- * link they are reached, and mounts the given folders. Exits on any failure. */
-void plugin_mounts_close(const struct plugin_sandbox *);
+/* Makes all mounts read-only and without devices, makes hidden folders appear empty (also through
+ * links), and mounts the given folders, and the folder of the program. Exits on any failure. */
+void plugin_mounts_close(const struct plugin_sandbox *, const char *program);

@@ -2,9 +2,9 @@
 /* plugin_sandbox.c - see plugin_sandbox.h.
  *
  * We clone a supervisor, process 1 of the sandbox: a copy of rocelet that never executes anything.
- * It sets up the sandbox, drops all privileges and starts the program, then waits for the end of
- * the program and for ours (end of file on the pipe `life`). When the supervisor exits, the kernel
- * kills all other processes of its namespace.
+ * It sets up the sandbox, drops all privileges and starts the program. Then it waits until the
+ * program ends, or until we end (end of file on the pipe `life`). When the supervisor exits, the
+ * kernel kills all other processes of its namespace.
  *
  * Between clone and exec, only functions are called that are safe after the fork of a
  * multi-threaded process: no malloc, no stdio. */
@@ -31,24 +31,28 @@
 #include <sys/wait.h>
 
 #include "cleanup.h"
+#include "ipam_needs.h"
 #include "plugin_mounts.h"
 
 /* Descriptors of the supervisor, after the program's three. */
 enum { LIFE_FD = 3, FIRST_FREE_FD };
 
-/* Real uids that no account uses. Successive sandboxes get different ones. */
+/* Real uids that no account uses. Successive sandboxes get different uids. */
 #define UIDS_FIRST 0xfffe0000u
 #define UIDS_N	   0x8000u
 
 /* Exit status 128 + N for signal N, as in shells. */
-#define SIGNALLED 128
+#define SIGNALLED  128
+/* Exit status of a supervisor that has not found the program: none of 128 + N, and rare among
+ * programs' own (see exit_as_program()). */
+#define NO_PROGRAM 240
 
 #if defined(__x86_64__)
 #define ARCH AUDIT_ARCH_X86_64
 #elif defined(__aarch64__)
 #define ARCH AUDIT_ARCH_AARCH64
 #else
-#error "which AUDIT_ARCH is this?"
+#error "no AUDIT_ARCH for this architecture"
 #endif
 /* System call numbers of another ABI of the same architecture begin here (__X32_SYSCALL_BIT). */
 #define ALIEN_BIT 0x40000000
@@ -139,8 +143,8 @@ static void set_limits(void)
 #define IS(nr, yes) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (nr), 0, 1), BPF_STMT(BPF_RET | BPF_K, yes)
 #define NO(error)   (SECCOMP_RET_ERRNO | (error))
 #define ARG(n)	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[n]))
-/* MODE: a system call with a mode argument. OPEN: one whose mode counts only if its flags create a
- * file. */
+/* MODE: a system call with a mode argument. OPEN: a system call that uses its mode only if its
+ * flags create a file. */
 #define MODE(nr, mode)                                                                             \
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (nr), 0, 4), ARG(mode),                                \
 		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, S_ISUID | S_ISGID, 0, 1),                     \
@@ -155,9 +159,9 @@ static void set_limits(void)
 /* The program stays in its namespaces and keeps its real uid. System calls of another ABI fail with
  * ENOSYS, and so does io_uring, whose operations would bypass the filter. The program cannot create
  * setuid or setgid files, since the folders that it writes to are the host's. Without AF_UNIX
- * sockets it reaches no service of the host, neither by the file system nor by abstract sockets of
- * the host's network namespace. Stream socket pairs are allowed, since they stay connected to each
- * other; a datagram socket of a pair can be connected elsewhere. */
+ * sockets, the program can connect to no service of the host, neither by the file system nor by
+ * abstract sockets of the host's network namespace. Stream socket pairs are allowed, since they
+ * stay connected to each other; a datagram socket of a pair can be connected elsewhere. */
 static void set_filter(const struct plugin_sandbox *c)
 {
 	const uint32_t refused_family = c->unix_sockets ? UINT32_MAX : AF_UNIX;
@@ -174,8 +178,9 @@ static void set_filter(const struct plugin_sandbox *c)
 		IS(SYS_unshare, NO(EPERM)),
 		IS(SYS_setns, NO(EPERM)),
 		IS(SYS_io_uring_setup, NO(ENOSYS)),
-		/* Their flags are in memory, where a filter cannot read them. On ENOSYS, libraries
-		 * use clone and openat, whose flags are in registers. */
+		/* The flags of clone3 and openat2 are in memory, where a filter cannot read them.
+		 * On ENOSYS, libraries use clone and openat, whose flags are in registers.
+		 */
 		IS(SYS_clone3, NO(ENOSYS)),
 		IS(SYS_openat2, NO(ENOSYS)),
 #ifdef SYS_chmod /* not on arm64 */
@@ -217,41 +222,44 @@ static void set_filter(const struct plugin_sandbox *c)
 
 /* --- the program ------------------------------------------------------------------------------ */
 
-__attribute__((noreturn)) static void become(const struct plugin_sandbox *c)
+__attribute__((noreturn)) static void become(const struct plugin_sandbox *c, const char *program)
 {
-	char *args[] = {(char *)c->program, NULL};
+	char *args[] = {(char *)program, NULL};
 	sigset_t none;
 
 	sigemptyset(&none);
 	set_limits();
 	set_filter(c);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	execve(c->program, args, c->env);
-	plugin_sandbox_fail(c->program);
+	execve(program, args, c->env);
+	plugin_sandbox_fail(program);
 }
 
 /* --- the supervisor --------------------------------------------------------------------------- */
 
-__attribute__((noreturn)) static void tell_end(int pid_fd)
+/* A program's own status NO_PROGRAM becomes PLUGIN_SANDBOX_FAILED. */
+__attribute__((noreturn)) static void exit_as_program(int pid_fd)
 {
 	siginfo_t info;
 
 	if (waitid(P_PIDFD, (id_t)pid_fd, &info, WEXITED) < 0)
 		_exit(PLUGIN_SANDBOX_FAILED);
-	_exit(info.si_code == CLD_EXITED ? info.si_status : SIGNALLED + info.si_status);
+	if (info.si_code != CLD_EXITED)
+		_exit(SIGNALLED + info.si_status);
+	_exit(info.si_status == NO_PROGRAM ? PLUGIN_SANDBOX_FAILED : info.si_status);
 }
 
 __attribute__((noreturn)) static void watch(int pid_fd)
 {
-	struct pollfd ask[] = {{LIFE_FD, 0, 0}, {pid_fd, POLLIN, 0}};
+	struct pollfd fds[] = {{LIFE_FD, 0, 0}, {pid_fd, POLLIN, 0}};
 
 	for (;;) {
-		if (poll(ask, ARRAY_SIZE(ask), -1) < 0)
+		if (poll(fds, ARRAY_SIZE(fds), -1) < 0)
 			continue;
-		if (ask[0].revents)
+		if (fds[0].revents)
 			_exit(SIGNALLED + SIGKILL);
-		if (ask[1].revents)
-			tell_end(pid_fd);
+		if (fds[1].revents)
+			exit_as_program(pid_fd);
 	}
 }
 
@@ -270,8 +278,9 @@ static void place_descriptors(const struct plugin_sandbox *c, int life_fd)
 		plugin_sandbox_fail("descriptors");
 }
 
-__attribute__((noreturn)) static void keeper(const struct plugin_sandbox *c, int life_fd)
+__attribute__((noreturn)) static void supervise(const struct plugin_sandbox *c, int life_fd)
 {
+	char program[IPAM_PATH_SIZE];
 	int pid_fd;
 	pid_t pid;
 
@@ -282,19 +291,21 @@ __attribute__((noreturn)) static void keeper(const struct plugin_sandbox *c, int
 	umask(022);
 	if (chdir("/") < 0)
 		plugin_sandbox_fail("/");
-	plugin_mounts_close(c);
+	if (!ipam_plugin_find(program, c->folders, c->name))
+		_exit(NO_PROGRAM);
+	plugin_mounts_close(c, program);
 	drop_privileges(c);
 	pid = clone_with(0, SIGCHLD, &pid_fd);
 	if (pid < 0)
 		plugin_sandbox_fail("clone");
 	if (pid == 0)
-		become(c);
+		become(c, program);
 	watch(pid_fd);
 }
 
 /* --- the daemon's side ------------------------------------------------------------------------ */
 
-static int start_keeper(const struct plugin_sandbox *c, int life_fd, int *ret_pid_fd)
+static int start_supervisor(const struct plugin_sandbox *c, int life_fd, int *ret_pid_fd)
 {
 	uint64_t flags = CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC |
 			 (c->host_network ? 0 : CLONE_NEWNET) | CLONE_CLEAR_SIGHAND;
@@ -307,7 +318,7 @@ static int start_keeper(const struct plugin_sandbox *c, int life_fd, int *ret_pi
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	pid = clone_with(flags, 0, ret_pid_fd);
 	if (pid == 0)
-		keeper(c, life_fd);
+		supervise(c, life_fd);
 	error = errno;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return pid < 0 ? -error : 0;
@@ -319,7 +330,7 @@ static int start_unique(const struct plugin_sandbox *like, int life_fd, int *ret
 	struct plugin_sandbox c = *like;
 
 	c.real_uid = UIDS_FIRST + ((unsigned)getpid() + n++) % UIDS_N;
-	return start_keeper(&c, life_fd, ret_pid_fd);
+	return start_supervisor(&c, life_fd, ret_pid_fd);
 }
 
 int plugin_sandbox_start(struct plugin_process *ret, const struct plugin_sandbox *c, struct err *e)
@@ -332,7 +343,7 @@ int plugin_sandbox_start(struct plugin_process *ret, const struct plugin_sandbox
 	close(fds[0]);
 	if (error < 0) {
 		close(fds[1]);
-		return err_set(e, error, "no namespaces for it: %s", strerror(-error));
+		return err_set(e, error, "cannot create its namespaces: %s", strerror(-error));
 	}
 	*ret = (struct plugin_process){.pid_fd = pid_fd, .life_fd = fds[1]};
 	return 0;
@@ -353,6 +364,8 @@ int plugin_sandbox_status(const struct plugin_process *c, int *ret_status)
 		return -EAGAIN;
 	if (info.si_code != CLD_EXITED)
 		*ret_status = -info.si_status;
+	else if (info.si_status == NO_PROGRAM)
+		*ret_status = PLUGIN_SANDBOX_MISSING;
 	else if (info.si_status > SIGNALLED && info.si_status < SIGNALLED + NSIG)
 		*ret_status = SIGNALLED - info.si_status;
 	else

@@ -5,13 +5,13 @@
  * The sandbox has its own namespaces: of processes, so that everything that the program starts,
  * even in the background, dies with the first process; of mounts, where everything is read-only and
  * without devices except the given folders, and where the sockets of the host's services are hidden
- * (plugin_mounts.c); of the network, empty unless the host's is granted; of IPC. The program has
- * only the given capabilities, and executing another program adds none. Memory, files and CPU time
- * are limited, and so is the total number of processes and threads: RLIMIT_NPROC does not bind real
- * uid 0 (copy_process() in linux/kernel/fork.c), and we may be unable to create a cgroup, so the
- * program has a real uid that nothing else uses and that it cannot change. Its effective uid is
- * still root: it may read everything of root's that it can see. A service would accept it as root,
- * too, so it cannot create unix sockets unless that is granted. */
+ * (plugin_mounts.c); of the network, which is empty unless the host's is granted; of IPC. The
+ * program has only the given capabilities, and executing another program adds none. Memory, files
+ * and CPU time are limited, and so is the total number of processes and threads: RLIMIT_NPROC does
+ * not bind real uid 0 (copy_process() in linux/kernel/fork.c), and we may be unable to create a
+ * cgroup, so the program has a real uid that nothing else uses and that it cannot change. Its
+ * effective uid is still root, so it can read root's files in its mounts. A service would accept it
+ * as root, too, so it cannot create unix sockets unless that is granted. */
 #pragma once
 
 #include <stdbool.h>
@@ -27,7 +27,8 @@
 #define PLUGIN_SANDBOX_HIDDEN_MAX   16
 
 struct plugin_sandbox {
-	const char *program; /* absolute */
+	const char *name;    /* of the program */
+	const char *folders; /* absolute, separated by ':'; the first that has the program counts */
 	char *const *env;
 	const int *fds; /* its standard input, output and error */
 	bool host_network;
@@ -43,18 +44,21 @@ struct plugin_sandbox {
 };
 
 struct plugin_process {
-	int pid_fd;  /* readable once everything in the sandbox is dead; see plugin_sandbox_status()
-		      */
-	int life_fd; /* closing it, also by our exit, kills everything in the sandbox */
+	int pid_fd;  /* readable once all processes of the sandbox have ended; see
+		      * plugin_sandbox_status() */
+	int life_fd; /* closing it, also by our exit, kills all processes of the sandbox */
 };
 
 /* The caller closes the descriptors in *ret. If the sandbox cannot be set up for the program, the
  * reason is on its standard error and its exit status is PLUGIN_SANDBOX_FAILED. -EPERM: we may not
- * create namespaces. */
+ * create namespaces. The sandbox itself searches for the program, because a folder may be on a file
+ * system that does not answer. */
 #define PLUGIN_SANDBOX_FAILED 127
 int plugin_sandbox_start(struct plugin_process *ret, const struct plugin_sandbox *, struct err *);
-/* Kills everything in the sandbox; the caller still has to wait for the end. */
+/* Kills all processes of the sandbox; the caller still has to wait for their end. */
 void plugin_sandbox_kill(const struct plugin_process *);
-/* Returns once how the program ended: its exit status, or the negative number of the signal that
- * killed it. -EAGAIN: it is still running. */
+/* Reaps the sandbox; only one call succeeds. *ret_status: the exit status of the program, or the
+ * negative number of the signal that killed it; PLUGIN_SANDBOX_MISSING: no folder has the program.
+ * -EAGAIN: it is still running. */
+#define PLUGIN_SANDBOX_MISSING 256
 int plugin_sandbox_status(const struct plugin_process *, int *ret_status);

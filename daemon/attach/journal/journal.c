@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "file_io.h"
 #include "folders.h"
 
 #define FILE_SIZE (2 * JOURNAL_BLOCK)
@@ -33,7 +34,7 @@ static int journal_open_folder(struct journal *j, const char *state_dir, struct 
 		return err_set(e, -ENOMEM, "journal: out of memory");
 	}
 	made = j->read_only ? 0 : make_folders(j->path, 0700);
-	/* A link is not followed: the files behind it are not ours, and could be renamed and
+	/* A link is not followed: its target is not ours, and files there could be renamed or
 	 * deleted. */
 	j->dir_fd = open(j->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (j->dir_fd < 0) {
@@ -45,7 +46,7 @@ static int journal_open_folder(struct journal *j, const char *state_dir, struct 
 	return 0;
 }
 
-/* Returns 1 if the folder is not writable, so that this is known before the first attach. */
+/* Returns 1 if the folder is not writable; this must be known before the first attach. */
 static int only_read(const struct journal *j, struct err *e)
 {
 	if (j->read_only || faccessat(j->dir_fd, ".", W_OK, AT_EACCESS) == 0)
@@ -54,8 +55,8 @@ static int only_read(const struct journal *j, struct err *e)
 	return 1;
 }
 
-static int journal_journal_open_journal(struct journal **ret, const char *state_dir, bool read_only,
-					struct err *e)
+static int journal_open_folder_as(struct journal **ret, const char *state_dir, bool read_only,
+				  struct err *e)
 {
 	struct journal *j = calloc(1, sizeof(*j));
 	int r;
@@ -75,12 +76,12 @@ static int journal_journal_open_journal(struct journal **ret, const char *state_
 
 int journal_open(struct journal **ret, const char *state_dir, struct err *e)
 {
-	return journal_journal_open_journal(ret, state_dir, false, e);
+	return journal_open_folder_as(ret, state_dir, false, e);
 }
 
 int journal_open_existing(struct journal **ret, const char *state_dir, struct err *e)
 {
-	return journal_journal_open_journal(ret, state_dir, true, e);
+	return journal_open_folder_as(ret, state_dir, true, e);
 }
 
 void journal_close(struct journal *j)
@@ -93,9 +94,8 @@ void journal_close(struct journal *j)
 	free(j);
 }
 
-/* If the folder was removed behind a container's mount, the path still leads to it; then its link
- * count is 0. */
-bool journal_is_gone(const struct journal *j)
+/* A container's mount still leads to a removed folder, whose link count is then 0. */
+bool journal_is_removed(const struct journal *j)
 {
 	struct stat at, own;
 
@@ -129,22 +129,6 @@ static int write_block(int fd, const uint8_t *block, off_t at)
 	return 0;
 }
 
-/* Returns the number of bytes. Reads one byte more than a valid file has, to detect larger ones. */
-static ssize_t read_whole(int fd, uint8_t *bytes)
-{
-	size_t done = 0;
-	ssize_t n;
-
-	do {
-		n = pread(fd, bytes + done, FILE_SIZE + 1 - done, (off_t)done);
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		if (n > 0)
-			done += (size_t)n;
-	} while (n != 0 && done <= FILE_SIZE);
-	return (ssize_t)done;
-}
-
 static int fill_new(int fd, const uint8_t *block)
 {
 	int r = posix_fallocate(fd, 0, FILE_SIZE);
@@ -155,7 +139,7 @@ static int fill_new(int fd, const uint8_t *block)
 	return r == 0 && fsync(fd) < 0 ? -errno : r;
 }
 
-/* Creates the file with its first block on the disk, or not at all. */
+/* Creates the file and flushes its first block; on failure, no file remains. */
 static int create(const struct journal *j, const char *name, const uint8_t *block, struct err *e)
 {
 	char temp[JOURNAL_KEY_SIZE + sizeof(unfinished)];
@@ -220,8 +204,8 @@ static int encode(const struct journal *j, const char *name, uint8_t *block, uin
 static int last_serial(const struct journal *j, const char *name, int fd, uint64_t *ret,
 		       struct err *e)
 {
-	uint8_t bytes[FILE_SIZE + 1];
-	ssize_t n = read_whole(fd, bytes);
+	uint8_t bytes[FILE_SIZE + 1]; /* one more than a valid file has, to detect larger ones */
+	ssize_t n = file_read_all(fd, bytes, FILE_SIZE + 1);
 	int r;
 
 	if (n < 0)
@@ -230,7 +214,8 @@ static int last_serial(const struct journal *j, const char *name, int fd, uint64
 	return r < 0 ? err_wrap(e, "journal: %s/%s", j->path, name) : 0;
 }
 
-/* Without a journal: a return needs no record, because the next start finds the mark. */
+/* Result of a write without a journal. A return needs no record, because the next start finds the
+ * mark. */
 static int unwritten(const struct attach_record *r, struct err *e)
 {
 	if (r->state == ATTACH_FREE || r->state == ATTACH_RETURNING)
@@ -238,8 +223,8 @@ static int unwritten(const struct attach_record *r, struct err *e)
 	return err_set(e, -EROFS, "journal: not open");
 }
 
-/* Returns the record without the original state. A free device does not need it, and it must not
- * make the write fail. */
+/* Returns the record without the original state. A free device does not need it, and a large
+ * original state could make the write fail. */
 static struct attach_record without_past(const struct attach_record *r)
 {
 	struct attach_record ret = {.state = r->state, .serial = r->serial};
@@ -262,10 +247,11 @@ static int encode_record(const struct journal *j, const char *name, uint8_t *blo
 	return encode(j, name, block, serial, &brief, e);
 }
 
-/* A record in a folder that was renamed meanwhile is not found at the next start. */
+/* Fails if the folder was removed or renamed meanwhile: the next start would not find the
+ * record. */
 static int check_place(const struct journal *j, const char *name, struct err *e)
 {
-	if (!journal_is_gone(j))
+	if (!journal_is_removed(j))
 		return 0;
 	return err_set(e, -ENOENT, "journal: writing %s/%s: the folder was removed or renamed",
 		       j->path, name);
@@ -297,7 +283,7 @@ int journal_write(struct journal *j, const struct attach_record *r, bool durable
 
 int journal_probe(struct journal *j, struct err *e)
 {
-	static const char name[] = "probe.new"; /* ends as `unfinished`: a walk removes it */
+	static const char name[] = "probe.new"; /* has the suffix `unfinished`: a walk removes it */
 	uint8_t block[JOURNAL_BLOCK];
 	AUTO_FD fd = openat(j->dir_fd, name,
 			    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
@@ -335,7 +321,7 @@ static bool journal_ends_with(const char *s, const char *end)
 
 static int read_record(const struct walk *w, int fd, const char *name, struct err *e)
 {
-	ssize_t n = read_whole(fd, w->bytes);
+	ssize_t n = file_read_all(fd, w->bytes, FILE_SIZE + 1);
 	char key[JOURNAL_KEY_SIZE];
 	uint64_t serial;
 	int r;

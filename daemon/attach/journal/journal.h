@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* journal.h - the state of a device that must survive a restart while the device is in a pod or in
- * transit: one small file per device in <state-dir>/devices/, named after the function (or resource
- * and ID of a shared slot).
+ * transit: one small file per device in <state-dir>/devices/, named after the function, or after
+ * resource and ID of a shared slot.
  *
- * A file has two blocks of JOURNAL_BLOCK bytes, written in turn, so that one is valid whatever
- * happens: "rocelet-journal VERSION SERIAL LENGTH CRC32\n", then the record as JSON, then newlines.
+ * A file has two blocks of JOURNAL_BLOCK bytes, written in turn, so that one of them is always
+ * valid: "rocelet-journal VERSION SERIAL LENGTH CRC32\n", then the record as JSON, then newlines.
  * The checksum covers the line before it and the record. The valid block with the higher serial
  * counts. A file is created with room for both blocks, so that it can be written even when the disk
  * is full; a write in place costs one block and one flush. A returned device leaves a record of
- * state free without the original state, which always fits. Such records are removed at the next
- * start if the function does not exist any more, and all of them at a clean exit.
+ * state free without the original state; such a record always fits. The next start removes it if
+ * the function does not exist any more, and a clean exit removes all of them.
  *
  * Synchronous; called from workers, never concurrently for one device. */
 #pragma once
@@ -25,8 +25,8 @@
 
 /* --- pure ------------------------------------------------------------------------------------- */
 
-/* Encodes one block; -EMSGSIZE if the record does not fit, -EINVAL if it is impossible and would be
- * rejected when read (record_json.h), -ENOMEM. */
+/* Encodes one block; -EMSGSIZE: the record does not fit; -EINVAL: it is impossible and would be
+ * rejected when read (record_json.h); -ENOMEM. */
 int journal_encode(uint8_t block[JOURNAL_BLOCK], uint64_t serial, const struct attach_record *,
 		   struct err *);
 /* Decodes the newer valid block of a file's bytes. *ret_serial: its serial. -ENODATA: empty, never
@@ -49,22 +49,23 @@ int journal_open(struct journal **ret, const char *state_dir, struct err *);
 /* Opens it read-only: nothing is created, written, renamed or removed. */
 int journal_open_existing(struct journal **ret, const char *state_dir, struct err *);
 void journal_close(struct journal *);
-/* The folder was removed or replaced: what is written is not found again. */
-bool journal_is_gone(const struct journal *);
+/* True if the folder was removed or replaced: the next start would not find the records. */
+bool journal_is_removed(const struct journal *);
 
 /* Writes the record and, if durable, waits until it is on the disk. A record that is not durable
  * survives our exit but not a crash of the machine (the first one of a device is always durable).
  * The key is the record's. A failed write leaves the previous record. -EPROTONOSUPPORT: a newer
  * rocelet's file is left alone; -EMSGSIZE, -EINVAL: see journal_encode(); -ENOENT:
- * journal_is_gone(), even if the write itself succeeded. Without a journal (NULL), or with a
- * read-only one: -EROFS for a device that leaves the host; 0 for returns, without a record. */
+ * journal_is_removed(), even if the write itself succeeded. Without a journal (NULL), or with a
+ * read-only one: -EROFS for a device that leaves the host; 0 for a return, which then has no
+ * record. */
 int journal_write(struct journal *, const struct attach_record *, bool durable, struct err *);
 /* Writes, flushes and removes a file of the size of a record, to find out whether a folder that has
  * failed can be written again. */
 int journal_probe(struct journal *, struct err *);
 /* Calls fn for every record; a return > 0 removes the file, a negative one ends the walk. A file
  * that cannot be decoded is passed to `bad` (with a message that names it; key: the device, from
- * the file's name) and renamed to FILE.bad; one from a newer version is passed to `bad`, too, but
+ * the file's name) and renamed to FILE.bad; a file of a newer version is passed to `bad`, too, but
  * not renamed. */
 typedef int journal_fn(const struct attach_record *, void *arg);
 typedef void journal_bad_fn(const char *key, const struct err *, void *arg);

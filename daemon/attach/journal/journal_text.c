@@ -38,7 +38,7 @@ static int journal_lay_out(uint8_t *block, uint64_t serial, const char *json, si
 	return 0;
 }
 
-/* Prints into a buffer of our own: jansson's grows, and when that fails, a part of the text is
+/* Prints into a buffer of our own: when jansson's own buffer cannot grow, a part of the text is
  * missing. */
 int journal_encode(uint8_t block[JOURNAL_BLOCK], uint64_t serial, const struct attach_record *r,
 		   struct err *e)
@@ -80,8 +80,8 @@ static bool take_number(const char **p, uint64_t *ret)
 	return parse_u64(text, ret) == 0;
 }
 
-/* Parses the first line as far as this version understands it; false: it is no such line. Of
- * another version, only the version number is read. */
+/* Parses the first line of a block; false: it is not a valid one. If it is of another version, only
+ * the version number is read. */
 static bool parse_head(const char *block, size_t n, struct head *ret)
 {
 	char line[HEAD_MAX];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* record_fields.c - one table per struct. */
+/* record_fields.c - the tables of the journal's format, one per struct. */
 #include "record_fields.h"
 
 #include "attachment.h"

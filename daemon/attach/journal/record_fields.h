@@ -12,10 +12,10 @@ enum form {
 	FORM_HEX64,  /* uint64_t */
 	FORM_BOOL,
 	FORM_WORD,   /* an enum, as one of `words` */
-	FORM_BYTES,  /* as many as `count_at` says, or the whole member */
+	FORM_BYTES,  /* their number is at `count_at`; FIELD_ALL: the whole member */
 	FORM_PREFIX, /* struct ip_prefix */
 	FORM_OBJECT, /* a struct, as `items` */
-	FORM_LIST,   /* an array of `items`, as many as `count_at` says */
+	FORM_LIST,   /* an array of `items`; their number is at `count_at` */
 };
 
 #define FIELD_ALL SIZE_MAX

@@ -204,7 +204,7 @@ static int decode_number(const struct field *f, const json_t *v, uint8_t *p, str
 	return 0;
 }
 
-/* Older versions wrote it as unsigned. */
+/* Also decodes the unsigned form of older versions. */
 static int decode_int(const struct field *f, const json_t *v, void *p, struct err *e)
 {
 	json_int_t n = json_integer_value(v);
@@ -340,7 +340,7 @@ static int decode_object(const struct field *table, const json_t *o, uint8_t *ba
 
 /* --- impossible records ----------------------------------------------------------------------- */
 
-/* Bus names become parts of paths. */
+/* True if the name can be part of a path, which a bus name becomes. */
 static bool is_bus_name(const char *s)
 {
 	return strcmp(s, ".") != 0 && strcmp(s, "..") != 0 && !strpbrk(s, "/ \t\n");
@@ -470,15 +470,11 @@ int record_decode(struct attach_record *ret, const json_t *o, struct err *e)
 bool plan_equal(const struct net_plan *a, const struct net_plan *b)
 {
 	struct net_plan like = *a;
-	json_t *x, *y;
-	bool equal;
+	json_auto_t *x = NULL, *y = NULL;
 
 	like.in_host = b->in_host;
 	like.clean = b->clean;
 	x = encode_object(plan_fields, (const uint8_t *)&like);
 	y = encode_object(plan_fields, (const uint8_t *)b);
-	equal = json_equal(x, y);
-	json_decref(x);
-	json_decref(y);
-	return equal;
+	return json_equal(x, y);
 }

@@ -12,10 +12,11 @@
 #include "attachment.h"
 #include "err.h"
 
-/* -EINVAL, with a message: the record is impossible, and would be rejected when it is read.
- * -ENOMEM. */
+/* Encodes a record. -EINVAL, with a message: it is impossible, and would be rejected when it is
+ * read. -ENOMEM. */
 int record_encode(json_t **ret, const struct attach_record *, struct err *);
-/* -EBADMSG, with a message that names the key: not a record, or an impossible one. */
+/* Decodes a record. -EBADMSG, with a message that names the key: it is not a record, or an
+ * impossible one. */
 int record_decode(struct attach_record *ret, const json_t *, struct err *);
 /* Do both plans require the same interface? Compares everything that a record holds of a plan,
  * except `in_host` and `clean`, whose changes need no new attach. Out of memory: false. */

@@ -6,9 +6,10 @@
 #include "attach_rdma.h"
 #include "attach_steps.h"
 #include "cleanup.h"
+#include "search.h"
 #include "vf_admin.h"
 
-/* The code of a difference, as opposed to a failed call. */
+/* The error code that means: differs from the plan. Other codes mean that a call failed. */
 #define DIFFERS (-EUCLEAN)
 
 /* --- compare ---------------------------------------------------------------------------------- */
@@ -38,11 +39,11 @@ static void compare_link(const struct step_run *run, unsigned *drift, struct err
 		differs(drift, ATTACH_DRIFT_NAME, first, "the interface is named %s, not %s",
 			nd->name, plan->ifname);
 	if (strcmp(run->seen.alias, alias) != 0)
-		differs(drift, ATTACH_DRIFT_NAME, first, "%s has the alias \"%.100s\", not ours",
-			nd->name, run->seen.alias);
+		differs(drift, ATTACH_DRIFT_NAME, first,
+			"%s has the alias \"%.100s\", not that of rocelet", nd->name,
+			run->seen.alias);
 	if (plan->has_mac && memcmp(nd->addr, plan->mac, sizeof(plan->mac)) != 0)
-		differs(drift, VF_MAC, first, "%s has another MAC than the one that was set",
-			nd->name);
+		differs(drift, VF_MAC, first, "%s does not have the MAC that was set", nd->name);
 	for (size_t i = 0; i < N_LINK_FIELDS; i++)
 		if (plan->link[i] && nd->link[i] != plan->link[i])
 			differs(drift, ATTACH_DRIFT_LINK(i), first, "%s has %s %u, not %u",
@@ -53,18 +54,17 @@ static void compare_link(const struct step_run *run, unsigned *drift, struct err
 
 static bool has_prefix(const struct ip_prefix *list, size_t n, const struct ip_prefix *p)
 {
-	for (size_t i = 0; i < n; i++)
-		if (list[i].family == p->family && list[i].len == p->len &&
-		    memcmp(list[i].addr, p->addr, p->family == AF_INET ? 4 : 16) == 0)
-			return true;
-	return false;
+	return any_of(n, i,
+		      list[i].family == p->family && list[i].len == p->len &&
+			      memcmp(list[i].addr, p->addr, p->family == AF_INET ? 4 : 16) == 0);
 }
 
-/* The pod may add addresses. A few need no allocation; those beyond the maximum are ignored. */
+/* The pod may add addresses. A few fit without an allocation; addresses beyond the maximum are
+ * ignored. */
 #define ADDRESSES_FEW 64
 #define ADDRESSES_MAX 65536
 
-static int ask_addresses(struct step_run *run, struct ip_prefix *has, size_t max)
+static int query_addresses(struct step_run *run, struct ip_prefix *has, size_t max)
 {
 	struct nlsock *s = NULL;
 	int r = netns_sockets_rtnl(run->at, &s, run->err);
@@ -72,14 +72,14 @@ static int ask_addresses(struct step_run *run, struct ip_prefix *has, size_t max
 	return r < 0 ? r : netdev_addresses(s, run->seen.netdev.ifindex, has, max, run->err);
 }
 
-/* has: room for `max` addresses. Returns how many the interface has. */
+/* has: room for `max` addresses. Returns the interface's number of addresses. */
 static int compare_with(struct step_run *run, struct ip_prefix *has, int max, unsigned *drift,
 			struct err *first)
 {
-	struct wanted_net net;
-	int n = ask_addresses(run, has, (size_t)max);
+	struct planned_net net;
+	int n = query_addresses(run, has, (size_t)max);
 
-	attach_wanted_net(run->record, &net);
+	attach_planned_net(run->record, &net);
 	for (size_t i = 0; n >= 0 && i < net.n_ips; i++)
 		if (!has_prefix(has, (size_t)(n < max ? n : max), &net.ips[i]))
 			differs(drift, ATTACH_DRIFT_IPS, first, "%s lacks address %zu of %zu",
@@ -101,16 +101,16 @@ static int compare_addresses(struct step_run *run, unsigned *drift, struct err *
 {
 	struct ip_prefix few[ADDRESSES_FEW] = {{0}};
 	struct err seen = {0};
-	unsigned lacks = 0;
+	unsigned drift_seen = 0;
 	int n;
 
 	if (run->record->plan.n_ips + run->record->n_ips == 0)
 		return 0;
-	n = compare_with(run, few, ADDRESSES_FEW, &lacks, &seen);
+	n = compare_with(run, few, ADDRESSES_FEW, &drift_seen, &seen);
 	if (n > ADDRESSES_FEW)
 		return compare_many(run, n < ADDRESSES_MAX ? n : ADDRESSES_MAX, drift, first);
-	if (lacks)
-		differs(drift, lacks, first, "%s", seen.msg);
+	if (drift_seen)
+		differs(drift, drift_seen, first, "%s", seen.msg);
 	return n < 0 ? n : 0;
 }
 
@@ -138,8 +138,8 @@ static int compare_admin(struct step_run *run, struct vf_settings want, unsigned
 	return 0;
 }
 
-/* If the pod has deleted the RDMA device, or its driver was rebound, another device may have its
- * number. */
+/* Reports a missing RDMA device: the pod has deleted it, or its driver was rebound. Another device
+ * may have its number then. */
 static int compare_rdma(struct step_run *run, unsigned *drift, struct err *first)
 {
 	int r = attach_rdma_compare(run);
@@ -163,7 +163,7 @@ static int check_in_pod(struct step_run *run)
 			    : r;
 }
 
-/* The netdev, and what is on it. */
+/* Compares the netdev, its addresses and its RDMA device. */
 static int compare_in_pod(struct step_run *run, unsigned *drift, struct err *first)
 {
 	int r = check_in_pod(run);
@@ -191,7 +191,7 @@ static int attach_check_compare(struct step_run *run, const struct vf_settings *
 
 int attach_compare(struct step_run *run, unsigned *ret_drift, struct err *first)
 {
-	const struct vf_settings admin = vf_admin_wanted(run->record);
+	const struct vf_settings admin = vf_admin_planned(run->record);
 
 	return attach_check_compare(run, &admin, ret_drift, first);
 }
@@ -200,7 +200,7 @@ int attach_compare(struct step_run *run, unsigned *ret_drift, struct err *first)
 
 static int repair_link(struct step_run *run, unsigned drift)
 {
-	struct wanted_net net;
+	struct planned_net net;
 	struct nlsock *s = NULL;
 	int r = attach_settle_in_pod(run);
 
@@ -208,7 +208,7 @@ static int repair_link(struct step_run *run, unsigned drift)
 		r = netns_sockets_rtnl(run->at, &s, run->err);
 	if (r < 0 || !(drift & (ATTACH_DRIFT_DOWN | ATTACH_DRIFT_IPS)))
 		return r;
-	attach_wanted_net(run->record, &net);
+	attach_planned_net(run->record, &net);
 	return netdev_configure(s, run->seen.netdev.ifindex, net.ips, net.n_ips, net.routes,
 				net.n_routes, true, run->err);
 }
@@ -228,7 +228,8 @@ static int repair_mac(struct step_run *run)
 	return r < 0 ? r : netdev_change(s, run->seen.netdev.ifindex, &c, run->err);
 }
 
-/* GUIDs are not repaired: that would rebind the driver, and so take the device out of the pod. */
+/* Writes the PF's settings that differ, except GUIDs: those would rebind the driver, and so remove
+ * the device from the pod. */
 static int repair_admin(struct step_run *run, unsigned drift)
 {
 	struct vf_settings want = vf_admin_kept(run->record);
@@ -273,14 +274,14 @@ int attach_check(struct attach_job *job, bool repair)
 
 static int attach_check_announce(struct step_run *run)
 {
-	struct wanted_net net;
+	struct planned_net net;
 	int r = check_in_pod(run);
 
 	if (r < 0 || run->seen.netdev.type != ARPHRD_ETHER)
 		return r;
 	if (run->seen.netdev.carrier != CARRIER_ON)
 		return err_set(run->err, -EAGAIN, "%s has no carrier yet", run->seen.netdev.name);
-	attach_wanted_net(run->record, &net);
+	attach_planned_net(run->record, &net);
 	return netns_announce(run->pod.netns_fd, run->seen.netdev.ifindex, run->seen.netdev.addr,
 			      net.ips, net.n_ips, run->err);
 }

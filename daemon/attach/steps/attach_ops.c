@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* attach_ops.c - the functions that the daemon uses. */
+/* attach_ops.c - the functions that the engine uses outside of tests. */
 #include "attach_ops.h"
-
-#include <unistd.h>
 
 #include "cleanup.h"
 #include "host_view.h"
@@ -28,14 +26,14 @@ const struct attach_ops attach_real_ops = {
 	.journal_close = journal_close,
 	.journal_each = journal_each,
 	.journal_sweep = journal_sweep,
-	.journal_is_gone = journal_is_gone,
+	.journal_is_removed = journal_is_removed,
 	.journal_write = journal_write,
 	.journal_probe = journal_probe,
 	.run = attach_run,
 	.check = attach_check,
 	.announce = attach_announce,
 	.boot_id = boot_id_read,
-	.netns_is_there = netns_is_there,
+	.netns_exists = netns_is_there,
 	.netns_search = netns_search,
 	.netns_users = netns_users,
 	.check_host = check_host,
@@ -45,7 +43,7 @@ const struct attach_ops attach_real_ops = {
 	.held = holders_held,
 	.granted = holders_granted,
 	.sandboxes = holders_sandboxes,
-	.ask = holders_ask_all,
+	.request_lists = holders_request_all,
 	.watch_sandboxes = holders_watch_sandboxes,
 	.expect_sandboxes = holders_expect_sandboxes,
 	.runtime = holders_runtime,

@@ -16,7 +16,7 @@ struct attach_ops {
 	int (*journal_each)(struct journal *, journal_fn *, journal_bad_fn *, void *arg,
 			    struct err *);
 	void (*journal_sweep)(struct journal *);
-	bool (*journal_is_gone)(const struct journal *);
+	bool (*journal_is_removed)(const struct journal *);
 	int (*journal_write)(struct journal *, const struct attach_record *, bool durable,
 			     struct err *);
 	int (*journal_probe)(struct journal *, struct err *);
@@ -24,11 +24,11 @@ struct attach_ops {
 	int (*check)(struct attach_job *, bool repair);
 	int (*announce)(struct attach_job *);
 	void (*boot_id)(const struct hw *, char ret[BOOT_ID_SIZE]);
-	bool (*netns_is_there)(const struct hw *, const struct netns_id *);
+	bool (*netns_exists)(const struct hw *, const struct netns_id *);
 	enum netns_life (*netns_search)(const struct hw *, struct netns_id *);
 	void (*netns_users)(const struct hw *, const struct netns_id *, size_t n,
 			    enum netns_use *ret_use, unsigned *ret_pid);
-	/* host_view.h: 0, or an error that names what is missing. */
+	/* See host_view.h. Returns 0, or an error that names the hidden parts. */
 	int (*check_host)(const struct hw *, const char *runtime_socket, struct err *);
 	/* Identifies the namespace to which a path leads now. */
 	int (*netns_find)(const struct hw *, const char *path, struct netns_id *ret);
@@ -43,7 +43,7 @@ struct attach_ops {
 	const struct pod_list *(*held)(const struct holders *);
 	const struct granted_list *(*granted)(struct holders *);
 	const struct sandbox_list *(*sandboxes)(const struct holders *);
-	void (*ask)(struct holders *);
+	void (*request_lists)(struct holders *);
 	int (*watch_sandboxes)(struct holders *, struct err *);
 	void (*expect_sandboxes)(struct holders *, bool);
 	bool (*runtime)(const struct holders *, struct cri_status *);

@@ -5,23 +5,21 @@
  *
  * A device is identified by its index, which is recorded when the device is created or first seen,
  * and before that by its netdev or function. Names prove nothing: a process with NET_ADMIN can
- * create and rename devices, in shared mode those of every namespace. */
+ * create and rename devices, in shared mode even those of other namespaces. */
 #include "attach_rdma.h"
 
 #include <ctype.h>
 #include <sys/random.h>
 #include <zlib.h>
 
-#include "cleanup.h"
 #include "function_files.h"
 #include "kill_point.h"
 #include "rdma_netlink.h"
 #include "soft_roce_nodes.h"
-#include "soft_roce_number.h"
 
 /* --- mode and look-up by name ----------------------------------------------------------------- */
 
-static int ask_mode(struct step_run *run)
+static int query_mode(struct step_run *run)
 {
 	struct nlsock *s = NULL;
 	int r = run_open_host(run);
@@ -40,7 +38,7 @@ int attach_rdma_moves(struct step_run *run)
 
 	if (!run_is_vf(run) || (!run->record->origin.rdma[0] && !unknown))
 		return 0;
-	r = ask_mode(run);
+	r = query_mode(run);
 	return r < 0 ? r : run->rdma_mode == RDMA_NETNS_EXCLUSIVE;
 }
 
@@ -59,7 +57,8 @@ static struct rdma_identity identity_of(const struct nldev_dev *d)
 	return (struct rdma_identity){.known = true, .index = d->index, .node_guid = d->node_guid};
 }
 
-/* -ENODEV: not in this namespace, or another device has the index. */
+/* Finds the device with this identity. -ENODEV: it is not in this namespace, or another device has
+ * the index. */
 static int find_identity(struct step_run *run, struct netns_sockets *p,
 			 const struct rdma_identity *id, struct nlsock **ret_sock,
 			 struct nldev_dev *ret)
@@ -152,8 +151,9 @@ int attach_rdma_note(struct step_run *run)
 
 /* --- into the pod ----------------------------------------------------------------------------- */
 
-/* When its driver was rebound, the device has a new index. It is recorded before the move, because
- * in the pod only the index identifies the device. */
+/* Records the device's identity again if the driver was rebound: the device then has a new index.
+ * The index is recorded before the move, because in the pod only the index identifies the
+ * device. */
 static int note_again(struct step_run *run, const struct nldev_dev *dev)
 {
 	struct rdma_identity *id = &run->record->origin.rdma_id;
@@ -213,11 +213,11 @@ void attach_rdma_soft_name(const struct attach_record *r, char ret[RDMA_NAME_SIZ
 			ret[i] = '_';
 }
 
-/* In exclusive mode, a soft-RoCE device made in a pod's namespace belongs to the initial one, and
- * rxe devices cannot be moved. */
+/* In exclusive mode, a soft-RoCE device that is created in a pod's namespace belongs to the initial
+ * namespace, and rxe devices cannot be moved. */
 static int check_mode(struct step_run *run)
 {
-	int r = ask_mode(run);
+	int r = query_mode(run);
 
 	if (r == 0 && run->rdma_mode == RDMA_NETNS_EXCLUSIVE)
 		r = err_set(run->err, -EOPNOTSUPP,
@@ -241,8 +241,8 @@ static void another_name(const struct attach_record *rec, char name[RDMA_NAME_SI
 	snprintf(name + len, RDMA_NAME_SIZE - len, "_%08x", random);
 }
 
-/* -EEXIST is success: the interface has a soft-RoCE device, ours of an earlier try or the pod's.
- * Both are on this interface alone. */
+/* Creates the device. -EEXIST is success: the interface already has a soft-RoCE device, from our
+ * earlier try or made by the pod. In both cases the device is only on this interface. */
 static int make_rxe(struct step_run *run, struct nlsock *s, const char *ifname,
 		    char name[RDMA_NAME_SIZE])
 {
@@ -257,7 +257,7 @@ static int make_rxe(struct step_run *run, struct nlsock *s, const char *ifname,
 	return r == -EEXIST ? 0 : r;
 }
 
-/* Creates the device if needed, and finds it by its netdev: its name may be another device's. */
+/* Creates the device if needed, and finds it by its netdev: another device may have its name. */
 static int ensure_rxe(struct step_run *run, char name[RDMA_NAME_SIZE], struct nlsock **ret_sock,
 		      struct nldev_dev *ret)
 {
@@ -387,8 +387,8 @@ static int find_soft(struct step_run *run, struct nlsock *host, int where, struc
 	return r;
 }
 
-/* True if deleting the device would wait for a process that has it open; without end, if the
- * process is outside of the pod (ib_uverbs_remove_one() in
+/* True if deleting the device would wait for a process that has it open. The wait would not end if
+ * the process is outside of the pod (ib_uverbs_remove_one() in
  * linux/drivers/infiniband/core/uverbs_main.c). */
 static bool would_wait(struct step_run *run, struct nlsock *s, const struct nldev_dev *dev)
 {
@@ -401,8 +401,8 @@ static bool would_wait(struct step_run *run, struct nlsock *s, const struct nlde
 /* When a netdev leaves its namespace, or is deleted with it, the kernel deletes its soft-RoCE
  * device. If we delete the device at the same time, its sockets are released twice, and the next
  * user of their memory crashes (rxe_net_del(), drivers/infiniband/sw/rxe/rxe_net.c, from
- * RDMA_NLDEV_CMD_DELLINK and from NETDEV_UNREGISTER at once; seen on Linux 7.3). So we wait for
- * devices whose netdev is being moved or deleted. */
+ * RDMA_NLDEV_CMD_DELLINK and from NETDEV_UNREGISTER at once; seen on Linux 7.3). So we do not
+ * delete a device whose netdev is being moved or deleted, but wait for its end. */
 static int delete_or_outlive(struct step_run *run, struct nlsock *s)
 {
 	struct retries retries = {0};
@@ -416,14 +416,14 @@ static int delete_or_outlive(struct step_run *run, struct nlsock *s)
 		if (r < 0 && r != -EAGAIN)
 			return r == -ENODEV ? 0 : r;
 		open = r == 0 && would_wait(run, s, &dev);
-		/* We hold the namespace open, so it is not being removed. */
+		/* Our descriptor keeps the namespace, so it is not being removed. */
 		if (r == 0 && where == 0 && !run->at->is_host && !open)
 			return rdma_delete(s, dev.index, run->err);
 	} while (run_again_later(&retries));
 	if (open)
 		return err_set(run->err, -EBUSY,
-			       "%s: a process outside of its pod has its soft-RoCE device %s open, "
-			       "and this kernel waits until that is closed",
+			       "%s: a process outside of the pod has the soft-RoCE device %s open, "
+			       "and this kernel waits until it is closed",
 			       run->record->function, dev.name);
 	if (r == 0 && where == 0)
 		return rdma_delete(s, dev.index, run->err);
@@ -431,7 +431,8 @@ static int delete_or_outlive(struct step_run *run, struct nlsock *s)
 		       run->record->function, run->record->rdma);
 }
 
-/* In shared mode the device is visible in the host. A kernel without RDMA has none. */
+/* Deletes the soft-RoCE device, which is visible in the host in shared mode. A kernel without RDMA
+ * has no such device. */
 static int delete_rxe(struct step_run *run)
 {
 	struct nlsock *s = NULL;
@@ -491,9 +492,9 @@ static int attach_rdma_take_back(struct step_run *run)
 	return r == -ECANCELED ? 0 : r < 0 ? r : -ENODEV;
 }
 
-/* Restores the original name, which a pod may have changed. If another device has that name by now,
- * it keeps it. */
-static int give_name(struct step_run *run)
+/* Restores the original name, which a pod may have changed. Does nothing if another device has that
+ * name by now. */
+static int set_device_name(struct step_run *run)
 {
 	const char *own = run->record->origin.rdma;
 	char now[RDMA_NAME_SIZE];
@@ -540,7 +541,7 @@ static int return_own(struct step_run *run)
 {
 	int r = bring_own(run);
 
-	return r < 0 ? r : give_name(run);
+	return r < 0 ? r : set_device_name(run);
 }
 
 static int count_contexts(struct step_run *run, uint64_t *ret)
@@ -578,7 +579,7 @@ int attach_rdma_renewed(struct step_run *run)
 	while ((function_rdma(run->hw, run->record->function, now) < 0 || !now[0]) &&
 	       run_again_later(&retries))
 		;
-	return give_name(run);
+	return set_device_name(run);
 }
 
 int attach_rdma_return(struct step_run *run)
@@ -590,5 +591,5 @@ int attach_rdma_return(struct step_run *run)
 	if (r != 0 || !run->record->origin.rdma[0])
 		return r > 0 ? return_own(run) : r;
 	r = run_open_host(run);
-	return r < 0 ? r : give_name(run);
+	return r < 0 ? r : set_device_name(run);
 }

@@ -4,28 +4,29 @@
 
 #include "step_run.h"
 
-/* Does the function's own RDMA device have to be moved (exclusive mode)? 1, 0 or negative errno. */
+/* Must the function's own RDMA device be moved (exclusive mode)? 1, 0 or negative errno. */
 int attach_rdma_moves(struct step_run *);
-/* Records which device that is; does nothing in shared mode. */
+/* Records the identity of the function's RDMA device; does nothing in shared mode. */
 int attach_rdma_note(struct step_run *);
-/* Moves it into the pod in exclusive mode; in shared mode only records its name. */
+/* Moves the function's RDMA device into the pod in exclusive mode; in shared mode only records its
+ * name. */
 int attach_rdma_move(struct step_run *);
 /* Creates a soft-RoCE device on the interface in the pod, and its device nodes. */
 int attach_rdma_make(struct step_run *);
-/* Checks that the soft-RoCE device is the one that was created, that it is on the interface, and
- * that its nodes lead to it. */
+/* Checks that the soft-RoCE device is the created one, is on the interface, and has the right
+ * device nodes. */
 int attach_rdma_verify(struct step_run *);
 /* Checks that the moved or created device is still where the netdev is (run->at). -ENODEV: it is
  * not. */
 int attach_rdma_compare(struct step_run *);
-/* Undoes both, wherever the devices are now. */
+/* Returns a moved device and deletes a created one, in whichever namespace they are. */
 int attach_rdma_return(struct step_run *);
-/* Does a process have the function's own RDMA device open in the host, although its pod has ended
- * (by a descriptor that was passed on)? 1: yes, after several tries; 0: no, or there is no device;
- * negative errno: unknown. */
+/* After the pod has ended: does a process still have the function's own RDMA device open in the
+ * host, by a descriptor that was passed to it? 1: yes, after several tries; 0: no, or there is no
+ * device; negative errno: unknown. */
 int attach_rdma_is_open(struct step_run *);
 /* Restores the name after the driver has recreated the function's RDMA device. */
 int attach_rdma_renewed(struct step_run *);
-/* The name of a soft-RoCE device, unless it is taken: from the function, or from the ID if several
- * share a function. */
+/* Returns the preferred name of a soft-RoCE device: derived from the function, or from the ID if
+ * several devices share a function. */
 void attach_rdma_soft_name(const struct attach_record *, char ret[RDMA_NAME_SIZE]);

@@ -14,7 +14,7 @@
 
 /* --- record ----------------------------------------------------------------------------------- */
 
-/* Opens the pod's namespace; if the request has only its path, identifies it. */
+/* Opens the pod's namespace, and identifies it if the request has only its path. */
 static int identify_netns(struct step_run *run)
 {
 	struct netns_id *id = &run->record->owner.netns, seen;
@@ -34,9 +34,9 @@ static int identify_netns(struct step_run *run)
 	return 0;
 }
 
-/* Rejects the host's namespace: a device attached there could neither be distinguished from a free
- * one nor be returned. */
-static int refuse_host(struct step_run *run)
+/* Rejects the host's namespace: a device attached there would look like a free one, and could not
+ * be returned. */
+static int reject_host_netns(struct step_run *run)
 {
 	const struct netns_id *id = &run->record->owner.netns;
 	struct netns_id own;
@@ -74,15 +74,14 @@ static int check_unused(struct step_run *run)
 	char origin[IFNAMSIZ], upper[IFNAMSIZ];
 
 	if (attach_alias_origin(run->seen.alias, origin))
-		return err_set(
-			run->err, -EBUSY,
-			"%s is not clean: the ifalias of %s is still that of an attachment, \"%s\"",
-			run->record->function, nd->name, run->seen.alias);
+		return err_set(run->err, -EBUSY,
+			       "%s is not clean: %s still has the ifalias of an attachment, \"%s\"",
+			       run->record->function, nd->name, run->seen.alias);
 	if (run->seen.more_altnames)
 		return err_set(run->err, -E2BIG,
 			       "%s: %s has more alternative names than can be restored",
 			       run->record->function, nd->name);
-	/* The other netdev would stay in the host, and look like one that was returned. */
+	/* The other netdev would stay in the host, and look like a returned one. */
 	if (!run->record->plan.in_host && function_own_netdevs(run->hw, run->record->function) > 1)
 		return err_set(
 			run->err, -EOPNOTSUPP,
@@ -138,7 +137,8 @@ static int fill_origin(struct step_run *run)
 	return fill_pf(run, o);
 }
 
-/* The driver may have been changed since the request was decided. */
+/* Records a function without a netdev. Its driver may have been changed since the request was
+ * decided. */
 static int fill_without_netdev(struct step_run *run)
 {
 	struct link_origin *o = &run->record->origin;
@@ -158,7 +158,7 @@ static int check_and_record_origin(struct step_run *run)
 	int r = moves ? identify_netns(run) : 0;
 
 	if (r == 0 && moves)
-		r = refuse_host(run);
+		r = reject_host_netns(run);
 	if (r == 0 && run->record->plan.no_netdev)
 		return fill_without_netdev(run);
 	if (r == 0)
@@ -227,7 +227,7 @@ static int set_own_mac(struct step_run *run)
 int attach_step_admin(struct step_run *run)
 {
 	const struct attach_record *rec = run->record;
-	const struct vf_settings want = vf_admin_wanted(rec);
+	const struct vf_settings want = vf_admin_planned(rec);
 	int r;
 
 	if (!want.fields)
@@ -241,7 +241,8 @@ int attach_step_admin(struct step_run *run)
 
 /* --- move ------------------------------------------------------------------------------------- */
 
-/* Checks why a move failed with -EEXIST: the kernel does not report what exists. */
+/* True if the pod already has an interface of the planned name. Used after a move has failed with
+ * -EEXIST, which does not show what exists. */
 static bool is_name_taken(struct step_run *run)
 {
 	struct netdev_seen other;
@@ -260,9 +261,9 @@ static int move_failed(struct step_run *run, int r)
 			run->seen.netdev.name);
 }
 
-/* The desired settings of the interface. alias: buffer for its alias, to which the result
- * points. */
-static struct netdev_change wanted_link(const struct step_run *run, char alias[ATTACH_ALIAS_SIZE])
+/* Returns the desired settings of the interface. alias: buffer for its alias; the result points to
+ * it. */
+static struct netdev_change planned_link(const struct step_run *run, char alias[ATTACH_ALIAS_SIZE])
 {
 	const struct attach_record *rec = run->record;
 	struct netdev_change c = {
@@ -280,7 +281,7 @@ static struct netdev_change wanted_link(const struct step_run *run, char alias[A
 int attach_settle_in_pod(struct step_run *run)
 {
 	char alias[ATTACH_ALIAS_SIZE];
-	struct netdev_change c = wanted_link(run, alias);
+	struct netdev_change c = planned_link(run, alias);
 	struct nlsock *s = NULL;
 	int r = netns_sockets_rtnl(run->at, &s, run->err);
 
@@ -294,7 +295,7 @@ int attach_settle_in_pod(struct step_run *run)
 static int move_from_host(struct step_run *run)
 {
 	char alias[ATTACH_ALIAS_SIZE];
-	struct netdev_change c = wanted_link(run, alias);
+	struct netdev_change c = planned_link(run, alias);
 	struct nlsock *s = NULL;
 	int r = run_open_pod(run);
 
@@ -309,7 +310,7 @@ static int move_from_host(struct step_run *run)
 }
 
 /* Moving an RDMA device deletes its IPoIB netdev and recreates it in the new namespace, so the RDMA
- * device goes first. The new netdev may appear later. */
+ * device is moved first. The new netdev may appear later. */
 static int move_ipoib_first(struct step_run *run)
 {
 	struct retries retries = {0};
@@ -349,7 +350,7 @@ int attach_step_move(struct step_run *run)
 
 /* Makes the kernel announce new addresses to neighbours, and makes addresses usable while duplicate
  * address detection runs (RFC 4429). Stops without an error at the first setting that the kernel
- * lacks: the ones after it depend on the same option (IPv6, optimistic DAD). */
+ * does not have: the next settings depend on the same kernel option (IPv6, optimistic DAD). */
 static int set_sysctls(struct step_run *run)
 {
 	static const struct sysctl_setting settings[] = {
@@ -364,7 +365,7 @@ static int set_sysctls(struct step_run *run)
 	return r == -ENOENT ? 0 : r;
 }
 
-void attach_wanted_net(const struct attach_record *r, struct wanted_net *ret)
+void attach_planned_net(const struct attach_record *r, struct planned_net *ret)
 {
 	ret->n_ips = r->plan.n_ips + r->n_ips;
 	memcpy(ret->ips, r->plan.ips, r->plan.n_ips * sizeof(r->ips[0]));
@@ -376,7 +377,7 @@ void attach_wanted_net(const struct attach_record *r, struct wanted_net *ret)
 
 int attach_step_configure(struct step_run *run)
 {
-	struct wanted_net net;
+	struct planned_net net;
 	struct nlsock *s = NULL;
 	int r = run_open_pod(run);
 
@@ -389,7 +390,7 @@ int attach_step_configure(struct step_run *run)
 		r = netdev_by_name(s, run->record->plan.ifname, &run->seen, run->err);
 	if (r < 0)
 		return r;
-	attach_wanted_net(run->record, &net);
+	attach_planned_net(run->record, &net);
 	r = stacked_probe(run, net.ips, net.n_ips);
 	if (r == 0)
 		r = netdev_configure(s, run->seen.netdev.ifindex, net.ips, net.n_ips, net.routes,

@@ -21,7 +21,7 @@ static int open_function(const struct hw *hw, const char *function)
 			     : fd;
 }
 
-bool function_is_there(const struct hw *hw, const char *function)
+bool function_is_on_bus(const struct hw *hw, const char *function)
 {
 	AUTO_FD dir = open_function(hw, function);
 
@@ -95,7 +95,7 @@ int function_own_netdevs(const struct hw *hw, const char *function)
 	return n;
 }
 
-/* --- its PF ----------------------------------------------------------------------------------- */
+/* --- the PF ----------------------------------------------------------------------------------- */
 
 struct vf_search {
 	const char *function;
@@ -162,7 +162,7 @@ int function_ids(const struct hw *hw, const char *function, uint16_t *ret_vendor
 	return 0;
 }
 
-/* --- its RDMA device -------------------------------------------------------------------------- */
+/* --- the RDMA device -------------------------------------------------------------------------- */
 
 static int on_rdma(int dir, const char *name, void *arg)
 {
@@ -186,7 +186,7 @@ int function_rdma(const struct hw *hw, const char *function, char ret[RDMA_NAME_
 	return 0;
 }
 
-/* --- its driver ------------------------------------------------------------------------------- */
+/* --- the driver ------------------------------------------------------------------------------- */
 
 static int write_name(int dir, const char *path, const char *function)
 {
@@ -206,8 +206,8 @@ int function_unbind(const struct hw *hw, const char *function, struct err *e)
 	return r < 0 ? err_set(e, r, "%s: unbinding its driver: %s", function, strerror(-r)) : 0;
 }
 
-/* The kernel chooses the driver as it did at first, with driver_override. The write may succeed
- * although no driver binds, so check that there is one afterwards. */
+/* The kernel chooses the driver in the same way as originally, including driver_override. The write
+ * may succeed although no driver binds, so the driver is checked afterwards. */
 int function_bind(const struct hw *hw, const char *function, struct err *e)
 {
 	AUTO_FD dir = open_function(hw, function);

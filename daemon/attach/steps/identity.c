@@ -70,8 +70,7 @@ static int compare_ids(struct step_run *run)
 		return 0;
 	return err_set(
 		run->err, -ESTALE,
-		"%s is not the device that was attached, so it is not changed: it is %04x:%04x, "
-		"that was %04x:%04x",
+		"%s is not the device that was attached, so it is not changed: its ID is %04x:%04x, expected %04x:%04x",
 		function, vendor, device, was->vendor, was->device);
 }
 
@@ -87,8 +86,7 @@ static int other_vf(struct step_run *run)
 		return 0;
 	return err_set(
 		run->err, -ESTALE,
-		"%s is not the device that was attached, so it is not changed: it is VF %d of %s, "
-		"that was VF %d of %s",
+		"%s is not the device that was attached, so it is not changed: it is VF %d of %s, expected VF %d of %s",
 		function, vf, pf[0] ? pf : "nothing", o->vf_index, o->pf);
 }
 
@@ -104,8 +102,8 @@ static int compare_pf(struct step_run *run)
 	return vf_admin_find_pf(run) == -ESTALE ? -ESTALE : 0;
 }
 
-/* True if the function was removed and created again: then nothing that was done to the old one
- * remains. */
+/* True if the function was removed and created again: then no change to the old function remains.
+ */
 static bool was_recreated(const struct step_run *run)
 {
 	uint64_t was = run->record->origin.identity.folder;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* return_renew.c - finds what a pod has left on a netdev besides the restored settings; a netdev
- * that is not clean is replaced by a new one.
+/* return_renew.c - finds residual state of a pod on a netdev, besides the restored settings; a
+ * netdev that is not clean is replaced by a new one.
  *
- * Success: take a snapshot of the whole state -> it equals the original one, nothing is stacked
- * on the netdev. Otherwise: the driver is unbound and bound again, and all recorded settings are
- * restored again.
- * Failures: a function that must not be reset, a driver that does not come back (retried). */
+ * Success: take a snapshot of the whole state -> it equals the original one, nothing is stacked on
+ * the netdev. Otherwise: the driver is unbound and bound again, and all recorded settings are
+ * restored again. Failures: a function that must not be reset, a driver that does not bind again
+ * (retried). */
 #include <sys/random.h>
 
 #include "attach_rdma.h"
@@ -69,16 +69,16 @@ static void return_renew_describe(const struct findings *f, char text[ATTACH_LEF
 			 "%sa process that has its RDMA device open", n ? ", " : "");
 }
 
-/* Is the state unknown? Also if udev still has to rename the netdev, which it does by the ifindex:
- * a new netdev has another one. A pool with "clean": "restore" accepts that, the result of a
- * search, and an XPS setting that may be the driver's. */
+/* Is the state unknown? It is also unknown if udev still has to rename the netdev: udev finds it by
+ * its ifindex, and a new netdev has another ifindex. A pool with "clean": "restore" accepts a
+ * pending rename, the result of a search, and an XPS setting that may be the driver's. */
 static bool return_renew_is_unknown(const struct step_run *run, const struct findings *f)
 {
-	const bool content = run->record->plan.clean == CLEAN_RESTORE;
+	const bool accepts = run->record->plan.clean == CLEAN_RESTORE;
 
-	return f->unknown & ~(content ? 1u << STATE_XPS : 0) || f->inside_result < 0 ||
+	return f->unknown & ~(accepts ? 1u << STATE_XPS : 0) || f->inside_result < 0 ||
 	       f->rdma_open < 0 ||
-	       ((f->inside_result == NETDEV_SEARCHED || run->udev_renames) && !content);
+	       ((f->inside_result == NETDEV_SEARCHED || run->udev_renames) && !accepts);
 }
 
 enum renewal return_renewal(uint32_t different, uint32_t unknown, int uppers, enum clean_mode clean)
@@ -90,7 +90,7 @@ enum renewal return_renewal(uint32_t different, uint32_t unknown, int uppers, en
 	return clean == CLEAN_ALWAYS_RESET ? RENEWAL_ALWAYS : RENEWAL_NONE;
 }
 
-/* Sets the error: what was left behind, or what is unknown. */
+/* Sets the error, with the residual state or with the parts that are unknown. */
 static int left_dirty(struct step_run *run, const struct findings *f, const char *why)
 {
 	char unknown[ATTACH_LEFT_SIZE];
@@ -127,9 +127,9 @@ static int return_renew_take_away(struct step_run *run)
 	return r;
 }
 
-/* Restores the alternative names: udev adds the usual ones, but not those of an administrator. A
+/* Restores the alternative names: udev adds the usual names, but not those of an administrator. A
  * name that another netdev has by now is skipped. */
-static void give_altnames(struct step_run *run)
+static void add_altnames(struct step_run *run)
 {
 	char names[ALTNAMES_SIZE], *rest = NULL;
 	struct nlsock *s = NULL;
@@ -142,7 +142,7 @@ static void give_altnames(struct step_run *run)
 }
 
 /* Brings the netdev up and down once: drivers change settings at the first use, which would later
- * look like changes by the next pod. It is no error if it cannot be brought up. */
+ * look like changes by the next pod. A failure to bring it up is not an error. */
 static int use_once(struct step_run *run)
 {
 	const struct netdev_change up = {.netns_fd = -1, .up = 1}, down = {.netns_fd = -1};
@@ -167,7 +167,7 @@ static int put_back(struct step_run *run)
 		r = attach_rdma_renewed(run);
 	if (r < 0)
 		return r;
-	give_altnames(run);
+	add_altnames(run);
 	r = use_once(run);
 	return r < 0 ? r : return_restore(run);
 }
@@ -193,7 +193,7 @@ static int renew(struct step_run *run)
 	r = return_renew_take_away(run);
 	kill_point("back-renew-3", "before");
 	if (r == 0)
-		return_forget_told_name(run);
+		return_forget_reported_name(run);
 	if (r == 0)
 		r = function_bind(run->hw, run->record->function, run->err);
 	kill_point("back-renew-4", "before");
@@ -222,11 +222,11 @@ static const char *why_not(const struct step_run *run)
 int return_replace(struct step_run *run)
 {
 	const char *why = run->record->plan.clean == CLEAN_RESTORE
-				  ? ", and its pool says \"clean\": \"restore\""
+				  ? ", and its pool sets \"clean\": \"restore\""
 				  : why_not(run);
 	int r;
 
-	if (!run_is_vf(run) || !function_is_there(run->hw, run->record->function))
+	if (!run_is_vf(run) || !function_is_on_bus(run->hw, run->record->function))
 		return -EAGAIN;
 	if (why)
 		return err_set(
@@ -242,7 +242,7 @@ int return_replace(struct step_run *run)
 
 static const char *why_not_before(const struct step_run *run)
 {
-	return run->record->plan.clean == CLEAN_RESTORE ? "; its pool says \"clean\": \"restore\""
+	return run->record->plan.clean == CLEAN_RESTORE ? "; its pool sets \"clean\": \"restore\""
 							: why_not(run);
 }
 
@@ -272,7 +272,7 @@ int return_renew_before_attach(struct step_run *run)
 	return journal_write(run->job->journal, run->record, true, run->err);
 }
 
-/* Success if the function has no netdev. */
+/* Replaces a netdev that is not clean. Success if the function has no netdev. */
 int return_step_renew(struct step_run *run)
 {
 	struct findings f;
@@ -283,7 +283,7 @@ int return_step_renew(struct step_run *run)
 	if (run->job->renewal == RENEWAL_BEYOND) /* it is new already */
 		return 0;
 	run->job->renewal = RENEWAL_NONE;
-	if (!run_is_vf(run) || !function_is_there(run->hw, run->record->function))
+	if (!run_is_vf(run) || !function_is_on_bus(run->hw, run->record->function))
 		return 0;
 	r = return_renew_inspect(run, &f);
 	if (r == -ENODEV && !function_has(run->hw, run->record->function, "net"))
@@ -296,7 +296,7 @@ int return_step_renew(struct step_run *run)
 	if (why == RENEWAL_NONE)
 		return 0;
 	if (run->record->plan.clean == CLEAN_RESTORE)
-		return left_dirty(run, &f, ", and its pool says \"clean\": \"restore\"");
+		return left_dirty(run, &f, ", and its pool sets \"clean\": \"restore\"");
 	if (why_not(run))
 		return left_dirty(run, &f, why_not(run));
 	r = renew(run);

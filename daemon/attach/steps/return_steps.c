@@ -35,22 +35,23 @@ int return_step_record(struct step_run *run)
 	return 0;
 }
 
-/* A namespace may be pinned by a socket in it, by a descriptor in transit between two processes, or
- * by a mount that only a container sees. By none of them can it be entered. */
-static int if_beyond(struct step_run *run, int r)
+/* Gives the function a new netdev if the old one is in an unreachable namespace: one that is pinned
+ * by a socket in it, by a descriptor in transit between two processes, or by a mount that only a
+ * container sees. A namespace cannot be entered through any of these. */
+static int replace_if_unreachable(struct step_run *run, int r)
 {
 	return r == -EAGAIN && run->job->may_replace ? return_replace(run) : r;
 }
 
 int return_step_rdma(struct step_run *run)
 {
-	return if_beyond(run, attach_rdma_return(run));
+	return replace_if_unreachable(run, attach_rdma_return(run));
 }
 
 /* --- move ------------------------------------------------------------------------------------- */
 
-/* A name to use while another interface has the original one. It differs from all names of pod
- * interfaces and of udev. */
+/* Returns a name to use while another interface has the original one. It differs from all names of
+ * pod interfaces and of udev. */
 static void spare_name(const char *function, char ret[IFNAMSIZ])
 {
 	char digits[DEV_ID_SIZE];
@@ -71,8 +72,8 @@ static bool is_away(const struct step_run *run)
 	return !run->at->is_host || attach_alias_origin(run->seen.alias, ignored);
 }
 
-/* The value to restore. If none was recorded (mtu 0): the driver's default for an Ethernet netdev
- * that is still the pod's, otherwise 0, no change. */
+/* Returns the value to restore. If none was recorded (mtu 0): the driver's default for an Ethernet
+ * netdev that still has the pod's settings, otherwise 0, which means no change. */
 static uint32_t own_value(const struct step_run *run, size_t field)
 {
 	const struct link_origin *o = &run->record->origin;
@@ -131,7 +132,7 @@ static void free_altnames(struct step_run *run, char ret[ALTNAMES_SIZE])
 
 /* Removes the alternative name that equals the name to set: udev adds it to new netdevs, and then
  * the kernel rejects the name. */
-static int give_up_altname(struct step_run *run, struct nlsock *s, const char *name)
+static int drop_altname(struct step_run *run, struct nlsock *s, const char *name)
 {
 	char has[ALTNAMES_SIZE], keep[ALTNAMES_SIZE] = "", *rest = NULL;
 	bool found = false;
@@ -148,10 +149,10 @@ static int give_up_altname(struct step_run *run, struct nlsock *s, const char *n
 }
 
 /* Removes XDP programs and alternative names that the netdev did not have originally. This precedes
- * the move to the host: there, a name in use would make the move fail, and a free one would be
- * occupied. The original name itself may be such a name, if udev has processed a netdev that
- * returned as net1. If the original state is unknown, all alternative names count as the pod's
- * while the mark is there; udev adds the usual ones again. */
+ * the move to the host: a name that is in use there would make the move fail, and a free one would
+ * be occupied. The original name may be among them, if udev has processed a netdev that returned as
+ * net1. If the original state is unknown, all alternative names count as the pod's while the netdev
+ * has our mark; udev adds the usual ones again. */
 static int return_strip(struct step_run *run, struct nlsock *s, const char *name)
 {
 	const struct netdev *nd = &run->seen.netdev;
@@ -160,12 +161,12 @@ static int return_strip(struct step_run *run, struct nlsock *s, const char *name
 	if (run->seen.has_xdp)
 		netdev_detach_xdp(s, nd->ifindex);
 	if (!run->record->origin.mtu && !is_away(run))
-		return name ? give_up_altname(run, s, name) : 0;
+		return name ? drop_altname(run, s, name) : 0;
 	free_altnames(run, keep);
 	return netdev_keep_altnames(s, nd->ifindex, keep, run->err);
 }
 
-static int change_home(struct step_run *run, const char *name)
+static int change_to_origin(struct step_run *run, const char *name)
 {
 	struct netdev_change c = origin_change(run, name);
 	struct nlsock *s = NULL;
@@ -185,11 +186,11 @@ static int change_home(struct step_run *run, const char *name)
 	return r;
 }
 
-/* May the error pass? At any moment udev may rename the netdev, and a dying namespace may return it
- * to the host. */
-static bool return_is_passing(int r)
+/* Is the error temporary? udev may rename the netdev at any moment, and the kernel may return it to
+ * the host from a namespace that is being removed. */
+static bool return_is_temporary(int r)
 {
-	return r == -EBUSY || r == -EEXIST || r == -EAGAIN || err_is_gone(r);
+	return r == -EBUSY || r == -EEXIST || r == -EAGAIN || err_is_not_found(r);
 }
 
 /* Takes a missing original name from the mark, before the mark is removed. */
@@ -202,17 +203,17 @@ static void learn_name(struct step_run *run)
 }
 
 /* If the original name is unknown, a netdev in the host keeps its current one. The pod may have
- * chosen that name, so it is not recorded: a new netdev gets another. */
-static const char *name_to_give(const struct step_run *run, const char *own, const char *spare)
+ * chosen that name, so it is not recorded, and a new netdev gets another name. */
+static const char *name_to_restore(const struct step_run *run, const char *own, const char *spare)
 {
 	if (own[0])
 		return own;
 	return run->at->is_host ? run->seen.netdev.name : spare;
 }
 
-/* May a new netdev keep the name that udev gave it? Yes, if the original name comes only from the
- * mark, which the pod could write: with another interface's name, the device would not be clean as
- * long as that interface exists. */
+/* May a new netdev keep the name from udev? Yes, if the original name is known only from the mark,
+ * which the pod could write. With another interface's name in the mark, the device would not be
+ * clean as long as that interface exists. */
 static bool keeps_its_name(const struct step_run *run)
 {
 	return run->record->renewing && !run->record->origin.mtu && run->at && run->at->is_host;
@@ -229,7 +230,7 @@ static bool udev_has(const struct step_run *run, const char *file)
 
 /* A name that comes only from the mark may be the pod's choice, and udev keeps names that were set
  * explicitly (NamePolicy=keep of systemd.link). So where udev runs, it names the new netdev. */
-void return_forget_told_name(struct step_run *run)
+void return_forget_reported_name(struct step_run *run)
 {
 	if (!run->record->origin.mtu && udev_has(run, "control"))
 		run->record->origin.name[0] = '\0';
@@ -254,9 +255,9 @@ static bool awaits_udev(const struct step_run *run)
 /* A second and a half: udev is slow on a busy node. */
 #define UDEV_RETRIES 12
 
-/* Will udev rename the netdev? A dead namespace returns it to the host under a name that udev does
- * not accept (UDEV_ALLOWED_CHARS_INPUT of systemd). A netdev that we rename before udev does is
- * renamed again. */
+/* Will udev rename the netdev? A netdev that returns from a removed namespace may have a name that
+ * udev does not accept (UDEV_ALLOWED_CHARS_INPUT of systemd). If we rename it first, udev renames
+ * it again. */
 static bool will_udev_rename(const struct step_run *run)
 {
 	const char *c = run->seen.netdev.name;
@@ -287,7 +288,7 @@ int return_move_to_host(struct step_run *run)
 		} else if (r == 0) {
 			run->udev_renames |= will_udev_rename(run);
 			learn_name(run);
-			r = change_home(run, name_to_give(run, name, spare));
+			r = change_to_origin(run, name_to_restore(run, name, spare));
 		}
 		if (r == -EEXIST && keeps_its_name(run)) {
 			if (retries.n >= UDEV_RETRIES)
@@ -295,7 +296,7 @@ int return_move_to_host(struct step_run *run)
 		} else if (r == -EEXIST && retries.n >= OWN_NAME_RETRIES) {
 			name = spare;
 		}
-	} while (return_is_passing(r) && run_again_later(&retries));
+	} while (return_is_temporary(r) && run_again_later(&retries));
 	if (r == -ENODEV)
 		return 0;
 	return r < 0 ? err_wrap(run->err, "%s: moving to the host", run->record->function) : 0;
@@ -303,7 +304,8 @@ int return_move_to_host(struct step_run *run)
 
 int return_step_move(struct step_run *run)
 {
-	return run_is_vf(run) ? if_beyond(run, return_move_to_host(run)) : stacked_delete(run);
+	return run_is_vf(run) ? replace_if_unreachable(run, return_move_to_host(run))
+			      : stacked_delete(run);
 }
 
 /* --- admin ------------------------------------------------------------------------------------ */
@@ -315,7 +317,7 @@ int return_find_in_host(struct step_run *run)
 	return r < 0 ? r : run_find_in(run, &run->host);
 }
 
-/* Both rates are set by one attribute: if one has to be set, the other has to be, too. */
+/* Adds the second rate if one of the two is to be written: one attribute sets both. */
 static unsigned whole_fields(unsigned fields, unsigned known)
 {
 	if (fields & (VF_MIN_RATE | VF_MAX_RATE))
@@ -352,7 +354,7 @@ static int assume_settings(struct step_run *run)
 		r = forget_mac(run, &o->vf);
 	if (r < 0) {
 		o->pf[0] = '\0';
-		return err_is_gone(r) ? 0 : r;
+		return err_is_not_found(r) ? 0 : r;
 	}
 	known = o->vf.fields & ~(unsigned)(VF_MAC | VF_GUIDS);
 	vf_settings_copy(&o->vf, &initial, known);
@@ -371,7 +373,7 @@ static int restore_settings(struct step_run *run)
 	if (!run->record->origin.pf[0])
 		return 0;
 	r = vf_admin_read(run, &is);
-	if (r == -ENODEV && !function_is_there(run->hw, run->record->function))
+	if (r == -ENODEV && !function_is_on_bus(run->hw, run->record->function))
 		return 0;
 	if (r < 0)
 		return r;
@@ -385,15 +387,15 @@ static int restore_settings(struct step_run *run)
 }
 
 /* Binds the driver if a crash has left the function without a driver or netdev, while it was
- * unbound to take new GUIDs or to make a new netdev. If the record could not be written, it does
- * not show that; but a function without any driver had one when it was attached. */
+ * unbound to apply new GUIDs or to make a new netdev. The record may not show this if it could not
+ * be written; but a function without any driver had a driver when it was attached. */
 static int restore_driver(struct step_run *run)
 {
 	const char *function = run->record->function;
 	struct retries retries = {0};
 	int r;
 
-	if (!function_is_there(run->hw, function) || function_has(run->hw, function, "net"))
+	if (!function_is_on_bus(run->hw, function) || function_has(run->hw, function, "net"))
 		return 0;
 	if (function_has(run->hw, function, "driver") && !run->record->renewing &&
 	    !(run->record->plan.vf.fields & VF_GUIDS))
@@ -413,8 +415,8 @@ bool return_has_own_mac(const struct step_run *run)
 	       memcmp(nd->addr, o->addr, o->addr_len) == 0;
 }
 
-/* Makes the driver take over the MAC that the PF has set already. A driver that rejects setting it
- * on the netdev (igbvf) takes it over at a reset, which happens when the netdev goes down. */
+/* Makes the driver apply the MAC that the PF has set already. A driver that rejects the MAC on the
+ * netdev (igbvf) applies it at a reset, which happens when the netdev goes down. */
 static int adopt_mac(struct step_run *run, struct nlsock *s)
 {
 	const struct link_origin *o = &run->record->origin;
@@ -469,7 +471,7 @@ static void delete_wrong_netdev(struct step_run *run)
 	run->arrived_name[0] = '\0';
 }
 
-/* Finds the netdev by its function: its ifindex may be another interface's. */
+/* Finds the netdev by its function: another interface may have its ifindex. */
 static int find_arrived(struct step_run *run)
 {
 	struct retries retries = {0};

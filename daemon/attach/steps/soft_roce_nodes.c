@@ -2,20 +2,89 @@
 /* soft_roce_nodes.c - see soft_roce_nodes.h.
  *
  * The nodes with the names of the plugin's devices, and the host's own folder, are the reference: a
- * node whose number none of them has is stale, from a device that was deleted with its namespace or
- * from before a crash. */
+ * node with any other number is stale, from a device that was deleted with its namespace or from
+ * before a crash. */
 #include "soft_roce_nodes.h"
 
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "attachment.h"
 #include "cleanup.h"
+#include "search.h"
 #include "sysfs.h"
+
+bool soft_roce_number_is_taken(const struct attach_job *job, const char *uverbs)
+{
+	return any_of(job->n_taken, i, strcmp(job->taken[i], uverbs) == 0);
+}
+
+/* The name is random, because names of RDMA devices are unique over all namespaces. */
+static int make_device(struct placeholder *p, struct nlsock *s, const char *ifname, struct err *e)
+{
+	char name[RDMA_NAME_SIZE];
+	struct nldev_dev dev;
+	uint32_t random[2];
+	int r;
+
+	if (getrandom(random, sizeof(random), 0) != sizeof(random))
+		return err_set(e, -EAGAIN, "no random numbers");
+	snprintf(name, sizeof(name), SOFT_ROCE_PLACEHOLDER "%08x%08x", random[0], random[1]);
+	r = rdma_make_rxe(s, name, ifname, e);
+	if (r == 0)
+		r = rdma_soft_on(s, p->ifindex, name, &dev, e);
+	if (r == 0)
+		p->index = dev.index;
+	return r;
+}
+
+int placeholders_add(struct placeholders *h)
+{
+	struct placeholder *p = &h->items[h->n];
+	struct nlsock *rtnl = NULL, *rdma = NULL;
+	char ifname[IFNAMSIZ];
+	int r;
+
+	if (h->n == PLACEHOLDERS_MAX)
+		return err_set(h->run->err, -EBUSY,
+			       "containers of other pods may open the lowest %d numbers of device "
+			       "nodes that are free",
+			       PLACEHOLDERS_MAX);
+	snprintf(ifname, sizeof(ifname), "rl-hold%u", h->n);
+	r = netns_sockets_rtnl(&h->run->pod, &rtnl, h->run->err);
+	if (r == 0)
+		r = netns_sockets_rdma(&h->run->pod, &rdma, h->run->err);
+	if (r == 0)
+		r = netdev_make_veth(rtnl, ifname, &p->ifindex, h->run->err);
+	if (r < 0)
+		return r;
+	p->index = RDMA_INDEX_NONE;
+	h->n++;
+	return make_device(p, rdma, ifname, h->run->err);
+}
+
+/* Deletes each device before its netdev: if both were deleted at once, the device's sockets would
+ * be released twice (attach_rdma.c). */
+void placeholders_end(struct placeholders *h)
+{
+	struct nlsock *rtnl = NULL, *rdma = NULL;
+
+	if (h->n == 0 || netns_sockets_rtnl(&h->run->pod, &rtnl, NULL) < 0 ||
+	    netns_sockets_rdma(&h->run->pod, &rdma, NULL) < 0)
+		return;
+	for (unsigned i = 0; i < h->n; i++) {
+		const struct placeholder *p = &h->items[i];
+
+		if (p->index == RDMA_INDEX_NONE || rdma_delete(rdma, p->index, NULL) == 0)
+			netdev_delete(rtnl, p->ifindex, NULL);
+	}
+	h->n = 0;
+}
 
 /* As in udev's rules: rdma-core, rdma-hw-modules.rules and rdma-umad.rules. */
 #define NODE_MODE 0666
@@ -42,9 +111,9 @@ static int open_one(int dir, const char *name, bool make)
 }
 
 /* Nodes for all devices are created with the first device and removed with the last, so only one
- * worker at a time changes the folder. Not a lock on a file: every pod with a soft-RoCE device can
- * open the folder, and a lock (flock(2), a lease) that a pod holds would block the workers for
- * ever. No other process changes the folder: only one rocelet runs on a host (lock.h). */
+ * worker at a time may change the folder. A file lock is not used: every pod with a soft-RoCE
+ * device can open the folder, and could block the workers for ever with a lock (flock(2), a lease).
+ * No other process changes the folder: only one rocelet runs on a host (lock.h). */
 static pthread_mutex_t folder_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Opens and locks the folder; close_folder() unlocks it. */
@@ -159,8 +228,8 @@ static bool is_of_plugin(const struct folder *f, dev_t dev)
 	return sysfs_list(f->by_name, ".", is_of_dev, &dev) == -EEXIST;
 }
 
-/* Is the node for all devices of the plugin? rdma_cm and the host's nodes are, as long as there is
- * a device. */
+/* Does the node belong to all devices of the plugin? rdma_cm and the copies of the host's nodes do,
+ * as long as there is a device. */
 static bool soft_roce_nodes_is_of_all(const struct folder *f, const char *name, dev_t dev)
 {
 	return strcmp(name, "rdma_cm") == 0 || (f->host >= 0 && is_node(f->host, name, dev));
@@ -208,8 +277,8 @@ struct mirror {
 	const char *owner;
 };
 
-/* Are the nodes equal, with mode and owner? This folder is on the host, too, so it must not give
- * more access than the host's node. */
+/* Are the nodes equal, including mode and owner? This folder is visible on the host, so its node
+ * must not give more access than the host's node. */
 static bool is_alike(int dir, const char *name, const struct stat *like)
 {
 	struct stat st;

@@ -2,10 +2,9 @@
 /* stacked.c - see stacked.h.
  *
  * Success: create the netdev inside the pod's namespace -> record its id; on return, the kernel
- * reports where the netdev with that id is -> delete it there -> the kernel confirms that it is
- * gone.
- * Failures: a namespace that only a socket pins (nothing can be deleted there; retried), a pod
- * that moves the netdev meanwhile (searched again). */
+ * reports where the netdev with that id is -> delete it there -> the kernel confirms that it was
+ * deleted. Failures: a namespace that only a socket pins (nothing can be deleted there; retried), a
+ * pod that moves the netdev meanwhile (searched again). */
 #include "stacked.h"
 
 #include "function_files.h"
@@ -14,7 +13,8 @@
 
 /* --- into the pod ----------------------------------------------------------------------------- */
 
-/* Records the parent. Because no interface has the name now, one that has it later is ours. */
+/* Records the parent. No interface may have the name now, so that an interface that has it later is
+ * ours. */
 int stacked_fill(struct step_run *run)
 {
 	struct attach_record *rec = run->record;
@@ -71,15 +71,15 @@ static int steps_stacked_make(struct step_run *run)
 static void note_id(struct step_run *run)
 {
 	struct attach_record *rec = run->record;
-	struct netdev_upper sought = {.netns = (unsigned)rec->owner.netns.ino}, found;
+	struct netdev_upper match = {.netns = (unsigned)rec->owner.netns.ino}, found;
 	struct err ignored = {0};
 	int parent = 0;
 
 	if (rec->link_id || (!run->at && run_find_in(run, &run->pod) < 0) ||
 	    stacked_find_parent(run, &parent) < 0)
 		return;
-	sought.ifindex = run->seen.netdev.ifindex;
-	if (netdev_upper_find(run->hw, parent, &sought, &found) != 1)
+	match.ifindex = run->seen.netdev.ifindex;
+	if (netdev_upper_find(run->hw, parent, &match, &found) != 1)
 		return;
 	rec->link_id = found.id;
 	journal_write(run->job->journal, rec, false, &ignored);
@@ -156,33 +156,33 @@ static int delete_in(struct step_run *run, const struct netdev_upper *u)
 	return r;
 }
 
-/* Deletes the netdev by its id. Retries, because its namespace may be being removed, and the netdev
- * with it. 0: it does not exist any more. */
+/* Deletes the netdev by its id. Retries, because the kernel may be removing its namespace, and the
+ * netdev with it. 0: it does not exist any more. */
 static int delete_by_id(struct step_run *run, int parent)
 {
-	const struct netdev_upper sought = {.id = run->record->link_id};
+	const struct netdev_upper match = {.id = run->record->link_id};
 	struct retries retries = {0};
 	struct netdev_upper u;
 	int r;
 
-	while ((r = netdev_upper_find(run->hw, parent, &sought, &u)) == 1) {
+	while ((r = netdev_upper_find(run->hw, parent, &match, &u)) == 1) {
 		if (retries.n == 0 || run_is_last(&retries))
 			delete_in(run, &u);
 		if (!run_again_later(&retries))
 			break;
 	}
-	if (r == 1 && netdev_upper_find(run->hw, parent, &sought, &u) == 1)
+	if (r == 1 && netdev_upper_find(run->hw, parent, &match, &u) == 1)
 		return err_set(run->err, -EAGAIN,
-			       "%s: %.15s %.15s, which was its pod's %s, is in namespace net:[%u], "
-			       "which cannot be entered: an open socket or mount keeps it",
+			       "%s: %.15s %.15s (in its pod: %s) is in namespace net:[%u], "
+			       "which cannot be entered: an open socket or mount pins it",
 			       run->record->function, u.kind, u.name, run->record->plan.ifname,
 			       u.netns);
 	return r == 1 ? 0 : r;
 }
 
 /* Deletes the netdev by its name or mark. The name counts only if the recorded path leads to the
- * pod's namespace: a namespace with that inode elsewhere may be the next pod's. Namespaces that
- * cannot be searched count as not having it. */
+ * pod's namespace: a namespace with that inode at another path may be the next pod's. Namespaces
+ * that cannot be searched are skipped. */
 static int delete_marked(struct step_run *run)
 {
 	int r = run_is_in_its_pod(run) ? 0 : run_search(run);
@@ -190,7 +190,7 @@ static int delete_marked(struct step_run *run)
 	if (r == 0)
 		r = delete_here(run, run->at, run->seen.netdev.ifindex);
 	run->at = NULL;
-	return err_is_gone(r) || r == -EAGAIN ? 0 : r;
+	return err_is_not_found(r) || r == -EAGAIN ? 0 : r;
 }
 
 int stacked_delete(struct step_run *run)

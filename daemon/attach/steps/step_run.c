@@ -145,7 +145,7 @@ static int find_stacked(struct step_run *run, struct nlsock *s, bool in_pod)
 	run_alias(run, alias);
 	r = netdev_by_alias(s, alias, &run->seen, run->err);
 	if (r == 0 && !is_stacked(run, &run->seen))
-		return err_set(run->err, -ENODEV, "%s in the pod is another interface",
+		return err_set(run->err, -ENODEV, "%s in the pod is not the attached interface",
 			       run->seen.netdev.name);
 	return r;
 }
@@ -188,8 +188,8 @@ int run_find(struct step_run *run)
 	return r < 0 ? r : run_find_in(run, &run->pod);
 }
 
-/* Keeps the namespace open if the netdev is in it. A namespace that cannot be entered counts as not
- * having it. */
+/* Keeps the namespace open if the netdev is in it. A namespace that cannot be entered is skipped.
+ */
 static int run_find_elsewhere(int netns_fd, const char *path, void *arg)
 {
 	struct step_run *run = arg;

@@ -25,11 +25,11 @@ struct step_run {
 	 * since */
 	struct netns_sockets *at;
 	struct netdev_seen seen;
-	/* A dead namespace returned the netdev under a name that udev is going to change, after
-	 * us. */
+	/* The netdev returned from a removed namespace under a name that udev will change after us.
+	 */
 	bool udev_renames;
-	char arrived_name[IFNAMSIZ]; /* name under which a netdev was moved to the host, "" = none
-					was */
+	char arrived_name[IFNAMSIZ]; /* name under which a netdev was moved to the host, "" = no
+				      * move */
 	int pf_ifindex;		     /* 0 = not read yet */
 	uint8_t pf_mac[HW_ADDR_MAX]; /* the PF's permanent MAC */
 	unsigned pf_mac_len;	     /* 0 = unknown */
@@ -54,22 +54,22 @@ void netns_sockets_close(struct netns_sockets *);
 
 bool run_is_vf(const struct step_run *); /* not a macvlan or ipvlan */
 
-/* The mark (ifalias) of the attachment. That of a macvlan or ipvlan ends with its name, because
- * others of the same pod have the same origin. */
+/* Writes the mark (ifalias) of the attachment. The mark of a macvlan or ipvlan ends with its name,
+ * because others of the same pod have the same origin. */
 void run_alias(const struct step_run *, char ret[ATTACH_ALIAS_SIZE]);
-/* Searches one namespace for the record's netdev: by its function, or a macvlan or ipvlan by its
- * kind and its name or, if that was changed, our mark. Sets `at` and `seen`. -ENODEV: it is not
- * there. */
+/* Searches one namespace for the record's netdev, by its function. A macvlan or ipvlan is found by
+ * its kind and its name or, if the name was changed, by our mark. Sets `at` and `seen`. -ENODEV: it
+ * is not there. */
 int run_find_in(struct step_run *, struct netns_sockets *);
 /* Searches the host, then the pod. -ENODEV: in neither. */
 int run_find(struct step_run *);
-/* Searches the host and every namespace that can be found, by a walk over all processes. -ENODEV:
- * in none; -EAGAIN: in none, but not everything could be searched. */
+/* Searches the host and, by a walk over all processes, every namespace that can be found. -ENODEV:
+ * not found; -EAGAIN: not found, but not every namespace could be searched. */
 int run_search(struct step_run *);
 /* Searches the recorded namespace, if its path still leads to it. Sets `at` and `seen`. */
 bool run_is_in_its_pod(struct step_run *);
-/* Counts retries while waiting for the kernel or udev. run_again_later() sleeps briefly; false: no
- * retry is left. */
+/* Counts retries while waiting for the kernel or udev. run_again_later() sleeps briefly; it returns
+ * false if no retry is left. */
 struct retries {
 	unsigned n;
 };

@@ -13,7 +13,7 @@
 #include "journal.h"
 
 /* In the order of execution. The worker does not run IPAM: the engine runs its plugin between two
- * jobs. */
+ * jobs. Without a plugin, one job runs all steps. */
 enum attach_step {
 	STEP_RECORD,	/* record the device's current state, on the disk */
 	STEP_ADMIN,	/* settings through the PF */
@@ -40,7 +40,8 @@ enum return_step {
 
 const char *attach_step_name(enum attach_step); /* "record", ... */
 const char *return_step_name(enum return_step); /* "back-record", ... */
-/* Bookkeeping that does not touch the device, and is run for a record of another boot, too. */
+/* True for bookkeeping that does not change the device; it is run for a record of another boot,
+ * too. */
 bool return_step_settles(enum return_step);
 
 /* The input and output of a job; owned by the caller. */
@@ -49,14 +50,14 @@ struct attach_job {
 	struct journal *journal;
 	struct attach_record record;
 	bool is_return;
-	/* For a return that has failed for long: if the device is in a namespace that cannot be
-	 * entered and does not go away, the function gets a new netdev. */
+	/* Set for a return that has failed for long: if the device is in a namespace that cannot be
+	 * entered and is not removed, the function gets a new netdev. */
 	bool may_replace;
 	bool settle_only; /* the record does not match the device: nothing is written to it */
 	bool superseded;  /* because another pod has the device (identity.h) */
 	int next;	  /* enum attach_step or return_step; the run begins here */
 	int at;		  /* the running step, for other threads; atomic */
-	unsigned drift;	  /* bits of attach_status.h that a check found different */
+	unsigned drift;	  /* bits of attach_status.h: the differences found by a check */
 	unsigned left;	  /* bits of drift that a repair could not fix */
 	/* Why the function got a new netdev, and what differed, as text ("tcx program, rings"; "" =
 	 * nothing, or unknown). In an attach: DIRTY, with what was stacked on the old one, or
@@ -70,25 +71,26 @@ struct attach_job {
 	struct err err; /* of the failed step `next` */
 };
 
-/* Runs steps from job->next up to, not including, the engine's own step or the end. Returns 0 when
- * it got so far (see job->next), or the failed step's error, which is also in job->err. -ENOENT, at
- * any step: the network namespace was removed.
+/* Runs steps from job->next up to, not including, the step of the IPAM plugin or the end. Returns 0
+ * when it has reached that step (see job->next), or the failed step's error, which is also in
+ * job->err. -ENOENT, at any step: the network namespace was removed.
  *
  * STEP_RECORD, in state free: fills record.origin and owner.netns (its path is given; ino 0 = not
- * identified yet), sets the state to attaching and increments the serial. If that cannot be
- * written, the record stays free, and nothing has been changed. Rejects (-EBUSY) a device that is
- * not in the host as expected. In any other state the origin is kept: the device's current state
- * may be our own work. A device that is returning or bad is rejected (-EBUSY).
+ * identified yet), sets the state to attaching and increments the serial. If the record cannot be
+ * written, it stays free, and nothing has been changed. Rejects (-EBUSY) a device that is not in
+ * the host as expected. In any other state the origin is kept: the device's current state may be
+ * our own work. A device that is returning or bad is rejected (-EBUSY).
  *
- * A device without a netdev (plan.no_netdev): steps that need one are left out. The pod's namespace
- * is recorded, as with it the attachment ends. -EBUSY: it has a netdev, or no driver.
+ * A device without a netdev (plan.no_netdev): steps that need a netdev are omitted. The pod's
+ * namespace is recorded, because the attachment ends together with it. -EBUSY: it has a netdev, or
+ * no driver.
  *
- * A failed attach is undone by a return with the same record (not needed if that is free). A failed
- * return is run again from its first step, as often as needed; -EUCLEAN: the device is in the host,
- * but not in its original state. A return that cannot write the journal continues up to the last
- * step. Nothing has to be returned, which is success, if the function has left the bus, was
- * attached in another boot, or is another pod's by now. -ESTALE: another device has its bus name,
- * and nothing was written to it. */
+ * A failed attach is undone by a return with the same record (not needed if the record is free). A
+ * failed return is run again from its first step, as often as needed; -EUCLEAN: the device is in
+ * the host, but not in its original state. A return that cannot write the journal continues up to
+ * the last step. A return succeeds without doing anything if the function has left the bus, was
+ * attached in another boot, or has been attached to another pod. -ESTALE: another device has its
+ * bus name, and nothing was written to it. */
 int attach_run(struct attach_job *);
 
 /* Reads back an attachment in its pod: sets `drift`, changes nothing. repair: fixes the

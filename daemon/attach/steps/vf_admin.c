@@ -6,7 +6,7 @@
 #include "kill_point.h"
 #include "vf_fields.h"
 
-struct vf_settings vf_admin_wanted(const struct attach_record *r)
+struct vf_settings vf_admin_planned(const struct attach_record *r)
 {
 	struct vf_settings want = r->plan.vf;
 
@@ -19,7 +19,7 @@ struct vf_settings vf_admin_wanted(const struct attach_record *r)
 
 struct vf_settings vf_admin_kept(const struct attach_record *r)
 {
-	struct vf_settings want = vf_admin_wanted(r);
+	struct vf_settings want = vf_admin_planned(r);
 	const struct vf_settings *was = &r->origin.vf;
 
 	vf_settings_copy(&want, was,
@@ -56,7 +56,7 @@ static bool is_same_pf(const struct step_run *run)
 		memcmp(was->pf_mac, run->pf_mac, was->pf_mac_len) == 0);
 }
 
-static int look_for_pf(struct step_run *run, struct nlsock *s)
+static int find_pf_of(struct step_run *run, struct nlsock *s)
 {
 	struct netdev_seen pf;
 	const char *function = run->record->origin.pf;
@@ -67,7 +67,8 @@ static int look_for_pf(struct step_run *run, struct nlsock *s)
 	memcpy(run->pf_mac, pf.perm_addr, pf.perm_addr_len);
 	run->pf_mac_len = pf.perm_addr_len;
 	if (!is_same_pf(run))
-		return err_set(run->err, -ESTALE, "%s: its PF %s is another device now, by its MAC",
+		return err_set(run->err, -ESTALE,
+			       "%s: its PF %s is another device now: its MAC differs",
 			       run->record->function, run->record->origin.pf);
 	run->pf_ifindex = pf.netdev.ifindex;
 	return 0;
@@ -80,7 +81,7 @@ static int find_pf(struct step_run *run, struct nlsock **ret)
 
 	if (r == 0)
 		r = netns_sockets_rtnl(&run->host, ret, run->err);
-	return r < 0 || run->pf_ifindex ? r : look_for_pf(run, *ret);
+	return r < 0 || run->pf_ifindex ? r : find_pf_of(run, *ret);
 }
 
 int vf_admin_find_pf(struct step_run *run)
@@ -114,7 +115,7 @@ int vf_admin_wait_for_netdev(struct step_run *run)
 		     : 0;
 }
 
-static int take_guids(struct step_run *run)
+static int apply_guids(struct step_run *run)
 {
 	int r = function_unbind(run->hw, run->record->function, run->err);
 
@@ -138,5 +139,5 @@ int vf_admin_write(struct step_run *run, const struct vf_settings *want)
 				run->record->origin.vf_index);
 	/* The function reads new GUIDs at a reset. A function without a netdev is reset by the
 	 * program in the pod. */
-	return want->fields & VF_GUIDS && !run->record->plan.no_netdev ? take_guids(run) : 0;
+	return want->fields & VF_GUIDS && !run->record->plan.no_netdev ? apply_guids(run) : 0;
 }

@@ -1,13 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the Helm chart of the overlays, so that both are one source.
+"""Generates the Helm chart from the overlays, so that both have one source.
 
   chart.py KUBECTL VERSION OUT.tgz
 
 KUBECTL is 1.21 or newer.
 
-The files of this folder are taken as they are; the schema of the values also gets that of the configuration file. The DaemonSet, the ServiceAccount and what is for monitoring come from `kubectl kustomize`; of these, what
-values.yaml has a key for becomes an expression. Packed the same each time: SOURCE_DATE_EPOCH, or 0, is the time of every file.
+The files of this folder are copied; the schema of the values also contains the schema of the configuration file. The DaemonSet, the ServiceAccount and the
+objects for monitoring come from `kubectl kustomize`; fields with a key in values.yaml become expressions. The archive is reproducible: every file has the
+time SOURCE_DATE_EPOCH, or 0.
 """
 import gzip
 import io
@@ -28,9 +29,12 @@ import rules  # noqa: E402
 FEATURES = "/etc/kubernetes/node-feature-discovery/features.d"
 MODES = ("observe", "device-plugin", "native", "native-surge", "multus", "multus-uninstall")
 NAME, NAMESPACE = "{{ .Release.Name }}", "{{ .Release.Namespace }}"
+# The release whose objects a group's release uses (templates/_groups.tpl).
+OWNER = '{{ include "rocelet.owner" . }}'
+NO_GROUP = 'not (include "rocelet.group" .)'
 IMAGE = '{{ printf "%s:%s" .Values.image.repository (.Values.image.tag | default .Chart.AppVersion) | quote }}'
 
-# API servers before 1.30 have no field appArmorProfile; newer ones warn of the annotation.
+# API servers before 1.30 have no field appArmorProfile; newer ones warn about the annotation.
 HAS_PROFILES = 'semverCompare ">=1.30-0" .Capabilities.KubeVersion.Version'
 ANNOTATION = "container.apparmor.security.beta.kubernetes.io/rocelet: unconfined"
 
@@ -43,18 +47,18 @@ def render(kubectl, folder):
 
 
 class Template:
-    """Turns a manifest into a template: `put` leaves a mark in it, and `text` has the expression in the mark's place."""
+    """Turns a manifest into a template: `put` inserts a mark, and `text` replaces each mark by its expression."""
 
     def __init__(self):
         self.marks = []
 
     def put(self, expression):
-        """For a value: expression stands in its line."""
+        """Returns the mark for a value, which becomes the expression."""
         self.marks.append((None, expression))
         return f"@@{len(self.marks) - 1}@@"
 
     def put_block(self, before, *lines):
-        """For a key: its line goes, and these come instead, each with the key's indentation; `before` stands in front of it, as it is."""
+        """Returns the mark for a key, whose line is replaced by the lines `before` and `lines`, each with the key's indentation."""
         self.marks.append((before, lines))
         return f"@@{len(self.marks) - 1}@@"
 
@@ -80,40 +84,75 @@ def dump(value, key):
 
 
 def or_default(t, where, key):
-    """The value of that name if there is one; else what the overlay has."""
+    """Uses the chart's value of that name if it is set, otherwise the value of the overlay."""
     inner = "  " if isinstance(where[key], (dict, list)) else ""
     where[key] = t.put_block([f"{{{{- if .Values.{key} }}}}"], f"{key}:", f"{inner}{{{{- toYaml .Values.{key} | nindent INDENT }}}}", "{{- else }}",
                              *dump(where[key], key), "{{- end }}")
 
 
 def with_features(item):
-    """A list's item, as the component node-features adds it."""
+    """An item of a list, if nodeFeatures is set, as the component node-features adds it."""
     return ["{{- if .Values.nodeFeatures }}", *yaml.safe_dump([item], width=100000).rstrip().splitlines(), "{{- end }}"]
 
 
 def lines_of(value):
-    """A value's lines, for the end of a list or a mapping."""
+    """The lines that append a value of the chart to a list or a mapping."""
     return [f"{{{{- with .Values.{value} }}}}", "{{- toYaml . | nindent INDENT }}", "{{- end }}"]
 
 
+def with_group(*lines):
+    """Lines that only the DaemonSet of a group has, as the component ../groups/canary adds them."""
+    return ['{{- with include "rocelet.group" . }}', *lines, "{{- end }}"]
+
+
+def affinity(t, pod):
+    """As or_default; with leaveGroups it also excludes the nodes of groups, as the component ../groups/others does."""
+    term, = pod["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    usual = dump(pod["affinity"], "affinity")
+    indent = next(len(line) - len(line.lstrip()) for line in usual if line.lstrip().startswith("- key:"))
+    assert list(term) == ["matchExpressions"], term
+    left = [" " * indent + line for line in ("- key: rocelet.dev/group", "  operator: DoesNotExist")]
+    pod["affinity"] = t.put_block(["{{- if .Values.affinity }}"], "affinity:", '  {{- include "rocelet.affinity" . | nindent INDENT }}', "{{- else }}", *usual,
+                                  '{{- if include "rocelet.leavesGroups" . }}', *left, "{{- end }}", "{{- end }}")
+
+
+PORT = '{{ include "rocelet.port" . }}'
+HAS_PORT = '{{- if include "rocelet.port" . }}'
+
+
+def listening(t, template):
+    """Makes the port a value in the annotations and in the container; returns the daemon's argument for it."""
+    annotations, container = template["metadata"]["annotations"], template["spec"]["containers"][-1]
+    scraped = {key: annotations.pop(key) for key in list(annotations) if key.startswith("prometheus.io/")}
+    assert scraped["prometheus.io/port"] == "9907", scraped
+    lines = [line.replace("'9907'", '{{ include "rocelet.port" . | quote }}') for line in yaml.safe_dump(scraped).splitlines()]
+    annotations["~listen"] = t.put_block([], HAS_PORT, *lines, "{{- end }}")
+    if container.get("ports"):
+        port, = container["ports"]
+        assert port == {"name": "metrics", "containerPort": 9907}, port
+        container["ports"] = t.put_block([], HAS_PORT, *[line.replace("9907", PORT) for line in dump(container["ports"], "ports")], "{{- end }}")
+    return ['{{- if kindIs "string" .Values.listen }}', '- {{ printf "--listen=%s" .Values.listen | quote }}', "{{- end }}"]
+
+
 def named(t, document):
-    """What is called rocelet is called as the release is."""
+    """Replaces the name rocelet by the name of the release."""
     meta = document["metadata"]
     meta["name"], meta["namespace"] = t.put(NAME), t.put(NAMESPACE)
     if "app.kubernetes.io/name" in meta.get("labels", {}):
-        meta["labels"]["app.kubernetes.io/name"] = t.put(NAME)
+        meta["labels"]["app.kubernetes.io/name"] = t.put(OWNER)
 
 
 def containers_of(t, pod):
-    """The daemon's, last, and that which installs the CNI plugin."""
+    """Iterates over the container that installs the CNI plugin, if there is one, and the daemon's container, which is last."""
     for key in ("initContainers", "containers"):
         for i, container in enumerate(pod.get(key, [])):
-            # A list item's first line cannot be an expression's.
+            # The first line of a list item cannot be an expression.
             container = pod[key][i] = {"name": container.pop("name"), **container}
             container["image"] = t.put(IMAGE)
             container["imagePullPolicy"] = t.put("{{ .Values.image.pullPolicy }}")
             if container["args"][0].startswith("--install-cni="):
-                container["args"] = t.put_block([], *dump(container["args"], "args"), "{{- with .Values.cniLinks }}", "- --link={{ join \",\" . }}", "{{- end }}")
+                container["args"] = t.put_block([], *dump(container["args"], "args"), "{{- with .Values.cniLinks }}", "- --link={{ join \",\" . }}", "{{- end }}",
+                                                    "{{- if .Values.cniSetAside }}", "- --set-aside", "{{- end }}")
             yield container
 
 
@@ -122,8 +161,10 @@ def daemonset(document):
     pod = spec["template"]["spec"]
     *_, container = containers_of(t, pod)
     named(t, document)
-    spec["selector"]["matchLabels"]["app.kubernetes.io/name"] = t.put(NAME)
-    spec["template"]["metadata"]["labels"]["app.kubernetes.io/name"] = t.put(NAME)
+    for labels in (spec["selector"]["matchLabels"], spec["template"]["metadata"]["labels"]):
+        labels["app.kubernetes.io/name"] = t.put(OWNER)
+        labels["~group"] = t.put_block([], *with_group("rocelet.dev/group: {{ . | quote }}"))
+    listen = listening(t, spec["template"])
     annotations, security = [], container["securityContext"]
     if "appArmorProfile" in security:
         profile = security["appArmorProfile"]
@@ -132,11 +173,11 @@ def daemonset(document):
         annotations = [f"{{{{- if not ({HAS_PROFILES}) }}}}", ANNOTATION, "{{- end }}"]
     spec["template"]["metadata"]["annotations"]["~"] = t.put_block([], *annotations, *lines_of("podAnnotations"))
     spec["template"]["metadata"]["labels"]["~"] = t.put_block([], *lines_of("podLabels"))
-    pod["serviceAccountName"] = t.put(NAME)
+    pod["serviceAccountName"] = t.put(OWNER)
     pod["priorityClassName"] = t.put("{{ .Values.priorityClassName | quote }}")
     for volume in pod["volumes"]:
         if "configMap" in volume:
-            volume["configMap"]["name"] = t.put(NAME)
+            volume["configMap"]["name"] = t.put(OWNER)
         if "hostPath" in volume:
             host = volume["hostPath"]
             host["path"] = t.put(f'{{{{ index .Values.hostPaths "{volume["name"]}" | default "{host["path"]}" | quote }}}}')
@@ -144,18 +185,19 @@ def daemonset(document):
     pod["securityContext"] = t.put_block(["{{- with .Values.seLinuxType }}"], "securityContext:", "  seLinuxOptions:", "    type: {{ . }}", "{{- end }}")
     or_default(t, container, "resources")
     or_default(t, pod, "tolerations")
-    or_default(t, pod, "affinity")
+    affinity(t, pod)
     or_default(t, spec, "updateStrategy")
-    pod["nodeSelector"] = t.put_block(["{{- with .Values.nodeSelector }}"], "nodeSelector:", "  {{- toYaml . | nindent INDENT }}", "{{- end }}")
+    pod["nodeSelector"] = t.put_block(['{{- with include "rocelet.nodeSelector" . }}'], "nodeSelector:", "  {{- . | nindent INDENT }}", "{{- end }}")
+    container["env"].append(t.put_block([], *with_group("- name: ROCELET_GROUP", "  value: {{ . | quote }}")))
     pod["imagePullSecrets"] = t.put_block(["{{- with .Values.image.pullSecrets }}"], "imagePullSecrets:", "  {{- toYaml . | nindent INDENT }}", "{{- end }}")
-    container["args"] = t.put_block([], *dump(container["args"], "args"), *with_features(f"--features-dir={FEATURES}"), *lines_of("extraArgs"))
+    container["args"] = t.put_block([], *dump(container["args"], "args"), *with_features(f"--features-dir={FEATURES}"), *listen, *lines_of("extraArgs"))
     container["volumeMounts"].append(t.put_block([], *with_features({"name": "features", "mountPath": FEATURES}), *lines_of("extraVolumeMounts")))
     pod["volumes"].append(t.put_block([], *with_features({"name": "features", "hostPath": {"path": FEATURES, "type": "DirectoryOrCreate"}}), *lines_of("extraVolumes")))
     return indented(t.text(document))
 
 
 def indented(text):
-    """`nindent INDENT` gets the number of blanks before its expression."""
+    """Replaces INDENT in `nindent INDENT` by the number of blanks before the expression."""
     return "\n".join(line.replace("INDENT", str(len(line) - len(line.lstrip()))) for line in text.splitlines()) + "\n"
 
 
@@ -183,18 +225,21 @@ LINKED_RULES = ('{{ with .Values.prometheusRule }}{{ $.Files.Get "files/rules.ya
                 + " | indent 2 }}{{ end }}\n")
 
 
+NEEDS_PORT = '{{- if not (include "rocelet.port" .) }}{{ fail "podMonitor.enabled: there is no port to scrape (listen)" }}{{ end }}\n'
+
+
 def files_of_monitoring(kubectl):
-    """Rules and dashboards are full of double braces: they are files that the templates take in as they are."""
+    """Rules and dashboards contain many double braces, so they are files, which the templates include without evaluating them."""
     docs = {d["kind"]: d for d in render(kubectl, "monitoring")}
     rule, dashboards = docs["PrometheusRule"], render(kubectl, "monitoring/dashboards")[0]
     spec, data = rule.pop("spec"), dashboards.pop("data")
-    yield "templates/podmonitor.yaml", only(".Values.podMonitor.enabled", simple(docs["PodMonitor"]))
-    yield "templates/prometheusrule.yaml", only(".Values.prometheusRule.enabled", simple(rule) + "spec:\n" + LINKED_RULES)
+    yield "templates/podmonitor.yaml", only(f"and .Values.podMonitor.enabled ({NO_GROUP})", NEEDS_PORT + simple(docs["PodMonitor"]))
+    yield "templates/prometheusrule.yaml", only(f"and .Values.prometheusRule.enabled ({NO_GROUP})", simple(rule) + "spec:\n" + LINKED_RULES)
     yield "files/rules.yaml", yaml.safe_dump(spec, width=100000)
     dashboards["metadata"]["name"] = "rocelet-dashboards"
     t = Template()
     dashboards["metadata"].update(name=t.put(NAME + "-dashboards"), namespace=t.put(NAMESPACE))
-    yield "templates/dashboards.yaml", only(".Values.dashboards.enabled", t.text(dashboards) + 'data:\n{{- range $path, $text := .Files.Glob "files/dashboards/*" }}\n'
+    yield "templates/dashboards.yaml", only(f"and .Values.dashboards.enabled ({NO_GROUP})", t.text(dashboards) + 'data:\n{{- range $path, $text := .Files.Glob "files/dashboards/*" }}\n'
                                             '  {{ base $path }}: {{ toString $text | quote }}\n{{- end }}\n')
     for name, text in data.items():
         yield f"files/dashboards/{name}", text
@@ -205,14 +250,14 @@ POOL_KEYS = {"$schema", "_comment", "groups", "pools", "resourceList", "configLi
 
 
 def flags_pattern(config):
-    """Flags of the daemon, each with its value: the options of the configuration, and those that are flags only."""
+    """A pattern for flags of the daemon with their values: the options of the configuration, and the options that exist only as flags."""
     switches = [key for key, value in config["properties"].items() if key not in POOL_KEYS and value.get("type") == "boolean"]
     others = [key for key in config["properties"] if key not in POOL_KEYS and key not in switches]
     return f"^--(({'|'.join([*switches, 'strict'])})(=(true|false))?|({'|'.join([*others, 'config', 'group'])})=.*)$"
 
 
 def values_schema(text):
-    """The values' schema, with that of the configuration file in it. Helm reads draft 7, which has no $defs."""
+    """The schema of the values, which contains the schema of the configuration file. Helm reads draft 7, which has no $defs."""
     schema = json.loads(text)
     with open(os.path.join(DEPLOY, "../../docs/reference/config.schema.json"), encoding="utf-8") as f:
         config = json.loads(f.read().replace('"#/$defs/', '"#/definitions/'))
@@ -234,7 +279,7 @@ def files(kubectl, version):
                     text = text.replace(": VERSION\n", f": {version}\n")
                 yield path, values_schema(text) if path == "values.schema.json" else text
     modes = {mode: {d["kind"]: d for d in render(kubectl, "overlays/" + mode)} for mode in MODES}
-    yield "templates/serviceaccount.yaml", simple(modes["native"]["ServiceAccount"])
+    yield "templates/serviceaccount.yaml", only(NO_GROUP, simple(modes["native"]["ServiceAccount"]))
     yield "templates/daemonset.yaml", "".join(only(f'eq .Values.mode "{mode}"', daemonset(docs["DaemonSet"])) for mode, docs in modes.items())
     yield from files_of_monitoring(kubectl)
 

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""An image of a folder, as a tar archive that `ctr images import`, `skopeo`, `podman load` and `docker load` read.
+"""Makes an image from a folder, as a tar archive that `ctr images import`, `skopeo`, `podman load` and `docker load` read.
 
   oci.py ROOTFS OUT.tar NAME:TAG ARCH
 
 One layer, one configuration, one manifest (OCI image specification 1.0), and Docker's manifest.json beside them. The same files give the same
-bytes: names are sorted, everything is root's, times are SOURCE_DATE_EPOCH's (default: 1970).
+bytes: names are sorted, all files belong to root, and all times are SOURCE_DATE_EPOCH (default: 1970).
 """
 import gzip
 import hashlib
@@ -18,14 +18,14 @@ import tarfile
 import time
 
 WHEN = int(os.environ.get("SOURCE_DATE_EPOCH") or 0)
-# The Dockerfile says the same; a test compares.
+# The same as in the Dockerfile; a test compares both.
 RUN = {
     "Entrypoint": ["/usr/sbin/rocelet"],
     "Env": ["PATH=/usr/sbin:/usr/bin"],
     "ExposedPorts": {"9907/tcp": {}},
     "WorkingDir": "/",
 }
-# Of an image of tools, whose user names the command.
+# For an image of tools: its user gives the command.
 PLAIN = {"Env": ["PATH=/usr/sbin:/usr/bin"], "WorkingDir": "/"}
 
 
@@ -41,7 +41,7 @@ def member(tar, name, path):
     info = tar.gettarinfo(path, name)
     if not (info.isfile() or info.isdir() or info.issym() or info.islnk()):
         sys.exit(f"oci.py: {path} is neither a file, a folder nor a link")
-    if info.islnk():  # two names of one inode are two files: which came first is chance
+    if info.islnk():  # hard links become separate files: which of the names comes first is random
         info.type, info.linkname, info.size = tarfile.REGTYPE, "", os.path.getsize(path)
     info.uid = info.gid = 0
     info.uname = info.gname = ""
@@ -80,7 +80,7 @@ def blob(data):
 
 
 def image(folder, name, arch):
-    """Names and contents of the archive's files."""
+    """Returns {name: content} of the archive's files."""
     layer = layer_of(folder)
     packed = gzip.compress(layer, 9, mtime=0)
     created = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(WHEN))

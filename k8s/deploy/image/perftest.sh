@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# perftest.sh ARCH ROOT - a file system with Debian's perftest, a shell, and what both need: for the example perftest.yaml in clusters whose pods
-# have no network to install it from. Packages are unpacked, nothing is installed. Their entries are where sbom.py reads them.
+# perftest.sh ARCH ROOT - makes a file system with Debian's perftest, a shell, and their dependencies: for the example perftest.yaml in clusters
+# with pods that cannot install packages over the network. Packages are unpacked, not installed. Their entries are in status.d, for sbom.py.
 set -euo pipefail
 shopt -s inherit_errexit
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.."
@@ -11,13 +11,13 @@ readonly WANTED=(perftest dash coreutils ibverbs-providers base-files)
 DEBS=$(mktemp -d)
 trap 'rm -rf "$DEBS"' EXIT
 
-# Everything that is needed, directly or not. A package of alternatives counts only where it is real.
+# All direct and indirect dependencies; virtual packages are left out.
 closure() {
     apt-cache depends --recurse --no-recommends --no-suggests --no-conflicts --no-breaks --no-replaces --no-enhances "${WANTED[@]/%/:$ARCH}" |
         grep '^[a-z0-9]' | sed "s/:$ARCH\$//" | sort -u
 }
 
-# Real packages that unpacking makes useful: debconf and its kind run only when something is installed.
+# Without packages such as debconf, which are used only during an installation.
 mapfile -t PACKAGES < <(closure | grep -vE '^(debconf.*|cdebconf|libdebian-installer4|perl-base|dpkg|tar|install-info|sensible-utils|libc-bin|awk|mawk|original-awk|gawk)$')
 (cd "$DEBS" && apt-get download -qq -o APT::Sandbox::User=root "${PACKAGES[@]/%/:$ARCH}" >/dev/null)
 
@@ -26,12 +26,12 @@ mkdir -p "$ROOT"/usr/{bin,sbin,lib,lib64}
 for folder in bin sbin lib lib64; do ln -s "usr/$folder" "$ROOT/$folder"; done
 mkdir -p "$ROOT/var/lib/dpkg/status.d" "$ROOT/tmp"
 for deb in "$DEBS"/*.deb; do
-    # By tar, which follows the links of /lib to /usr/lib; dpkg-deb --extract would put folders in their place.
+    # tar follows the links from /lib to /usr/lib; dpkg-deb --extract would replace them by folders.
     dpkg-deb --fsys-tarfile "$deb" | tar -x -C "$ROOT" --keep-directory-symlink --no-same-owner
     dpkg-deb --field "$deb" >"$ROOT/var/lib/dpkg/status.d/$(dpkg-deb --field "$deb" Package)"
 done
 ln -sf dash "$ROOT/usr/bin/sh"
-# Pages for people, and translations: more than half of it.
+# Manual pages and translations are more than half of the files.
 rm -rf "${ROOT:?}"/usr/share/{man,info,locale,lintian} "${ROOT:?}"/dev/* "${ROOT:?}"/proc "${ROOT:?}"/sys
 find "$ROOT/usr/share/doc" -type f ! -name copyright -delete
 find "$ROOT/usr/share/doc" -depth -type d -empty -delete

@@ -1,17 +1,17 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""A release: one image for several architectures, and what is beside it.
+"""Makes the files of a release: one image for several architectures, its signature, bills of materials and checksums.
 
-  release.py index OUT.tar NAME:TAG IMAGE.tar...    an OCI layout with one index of the images of oci.py
-  release.py sbom IMAGE.tar OUT                     the bill of materials that is in an image
-  release.py sign OUT.tar NAME:TAG COMMAND          adds a signature as cosign keeps it: COMMAND gets the payload on stdin and prints a signature
-  release.py sums FOLDER                            SHA256SUMS of its files
-  release.py check                                  do all places name the same version?
-  release.py set VERSION                            makes them
+  release.py index OUT.tar NAME:TAG IMAGE.tar...    writes an OCI layout with one index of images of oci.py
+  release.py sbom IMAGE.tar OUT                     writes the bill of materials that an image contains
+  release.py sign OUT.tar NAME:TAG COMMAND          adds a signature in the form of cosign: COMMAND gets the payload on stdin and prints a signature
+  release.py sums FOLDER                            writes SHA256SUMS of the files of a folder
+  release.py check                                  checks that all files name the same version
+  release.py set VERSION                            writes the version into all files
 
-The layout is what `skopeo copy oci-archive:...`, `ctr images import`, `oras` and `crane push` read. Beside the image, the signature is a manifest with
-the tag sha256-DIGEST.sig, whose layer is the payload "simple signing"; copied into a registry, `cosign verify --key` finds it there. The same images give
-the same bytes; a signature is as reproducible as the command.
+The layout is what `skopeo copy oci-archive:...`, `ctr images import`, `oras` and `crane push` read. The signature is a second manifest in
+the layout, with the tag sha256-DIGEST.sig and a layer with the payload "simple signing"; once both are copied into a registry, `cosign verify --key` finds it.
+The same images give the same bytes; a signature is as reproducible as the command.
 """
 import base64
 import io
@@ -62,7 +62,7 @@ def only_manifest(files):
 
 
 def index(name, images):
-    """Layouts of one image each -> a layout with one index."""
+    """Joins layouts with one image each to a layout with one index."""
     files, manifests = {}, []
     for image in images:
         descriptor = only_manifest(image)
@@ -90,7 +90,7 @@ def payload(name, digest):
 
 
 def sign(files, name, signer):
-    """signer: bytes -> bytes."""
+    """Adds a signature of the image with that name. signer(payload) returns the signature; both are bytes."""
     outer = json.loads(files["index.json"])
     image = next(m for m in outer["manifests"] if m["annotations"][REF] == name.rpartition(":")[2])
     data = payload(name, image["digest"])
@@ -117,9 +117,10 @@ def run_signer(command):
 
 # --- the version ----------------------------------------------------------------------------------
 
-# The Makefile's counts; it cannot be included by these. Each pattern has the version as its only group.
+# Files that name the version. They cannot include the Makefile, which defines it. Each pattern has the version as its only group.
 PLACES = (
     ("k8s/deploy/base/daemonset.yaml", r"image: localhost/rocelet:(\S+)"),
+    ("k8s/deploy/Dockerfile", r"localhost/rocelet:(\S+)"),
     ("k8s/deploy/overlays/multus/daemonset.yaml", r"image: localhost/rocelet:(\S+)"),
     ("k8s/deploy/components/node-features-uninstall/kustomization.yaml", r"image: localhost/rocelet:(\S+)"),
     ("k8s/deploy/overlays/native-versioned/version.yaml", r"value: (?:rocelet-)?(\d+\.\d+\.\d+\S*)"),
@@ -127,6 +128,8 @@ PLACES = (
     ("docs/changelog.md", r"\n## ([^\s,]+)"),
     ("README.md", r"build/rocelet-(\d+\.\d+\.\d+)"),
     ("docs/start/install.md", r"(?:localhost/rocelet:|newTag: |build/rocelet-|arm64/rocelet-|deb/rocelet_)(\d+\.\d+\.\d+)"),
+    ("docs/start/platforms.md", r"build/rocelet-(\d+\.\d+\.\d+)"),
+    ("docs/tasks/gitops.md", r"(?:newTag: |targetRevision: |build/rocelet-)(\d+\.\d+\.\d+)"),
     ("docs/tasks/groups.md", r"build/rocelet-(\d+\.\d+\.\d+)"),
     ("docs/tasks/node-facts.md", r"image: localhost/rocelet:(\S+)"),
     ("docs/tasks/release.md", r"(?:rocelet[-:]|oci\.tar:|perftest[:-])(\d+\.\d+\.\d+)"),
@@ -139,7 +142,7 @@ def makefile_version():
 
 
 def wrong_places(version, top=TOP):
-    """Files that name another version, or none; the newest one counts in a changelog."""
+    """Lists the files that name another version, or none. In a changelog, only the newest entry is compared."""
     wrong = []
     for path, pattern in PLACES:
         with open(os.path.join(top, path), encoding="utf-8") as f:
@@ -151,7 +154,7 @@ def wrong_places(version, top=TOP):
 
 
 def set_version(version, top=TOP):
-    """All places but the changelogs, whose new entries are written by people."""
+    """Writes the version into all files except the changelogs, because their entries are written manually."""
     for path, pattern in (("Makefile", r"(?m)^VERSION := (.*)$"), *(p for p in PLACES if "changelog" not in p[0])):
         with open(os.path.join(top, path), encoding="utf-8") as f:
             text = f.read()

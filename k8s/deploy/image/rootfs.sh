@@ -1,19 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # rootfs.sh ROOT TRIPLET [SYSROOT] - completes the image's file system in ROOT, in which `make install` has put the programs: the shared
-# libraries that they need, directly or not, what libibverbs opens at run time, and for each Debian package that anything was taken from
-# its copyright and its entry for vulnerability scanners.
+# libraries that they need directly or indirectly, the files that libibverbs opens at run time, and the copyright and the entry for
+# vulnerability scanners of each Debian package with a file in the image.
 #
-# What is here is all there is in the image, made with Docker or without: the Dockerfile runs this, too. Libraries come from this
-# machine's packages, or from those unpacked in SYSROOT (sysroot.sh). No shell, no package manager, no configuration.
+# The image contains nothing else, whether it is built with Docker or without: the Dockerfile runs this script, too. Libraries come from
+# this machine's packages, or from packages unpacked in SYSROOT (sysroot.sh). No shell, no package manager, no configuration.
 set -euo pipefail
 shopt -s inherit_errexit nullglob
 
 ROOT=$1 TRIPLET=$2 SYSTEM=${3:-}
 LIB=usr/lib/$TRIPLET
 
-# libibverbs opens a device's provider by the name that a file of /etc/libibverbs.d says. All of them: which NIC a node has is known there.
-# ncurses reads what the terminal of `kubectl exec -it` can do; rocectl top is a plain text without.
+# libibverbs opens the provider of a device, by its name in a file of /etc/libibverbs.d. All providers are included, because the NICs of
+# the nodes are not known here. ncurses reads the capabilities of the terminal of `kubectl exec -it`; without them rocectl top prints plain text.
 readonly OPENED_AT_RUN_TIME=("usr/lib/$TRIPLET/libibverbs/*.so" "etc/libibverbs.d/*.driver" "usr/lib/terminfo/l/linux" "usr/lib/terminfo/s/screen*"
 	"usr/lib/terminfo/t/tmux*" "usr/lib/terminfo/v/vt100" "usr/lib/terminfo/x/xterm*")
 declare -A PACKAGES=() TAKEN=()
@@ -23,13 +23,13 @@ die() {
 	exit 1
 }
 
-# Files that packages own, by their path there, which knows nothing of /lib being /usr/lib.
+# Records the package of a file. dpkg may list the path with or without /usr, because /lib is a link to /usr/lib.
 note_package() { # PATH
 	local path=/${1#/} owner=
 	for path in "$path" "${path#/usr}" "/usr$path"; do
 		owner=$(dpkg-query --admindir="$SYSTEM/var/lib/dpkg" -S "$path" 2>/dev/null | sed 's/: .*//') && break
 	done
-	[[ -n $owner ]] || die "no package owns $SYSTEM/$1, so nobody knows its copyright"
+	[[ -n $owner ]] || die "no package contains $SYSTEM/$1, so its copyright is unknown"
 	PACKAGES[${owner%%, *}]=1
 }
 
@@ -51,7 +51,7 @@ take_libraries_of() { # ELF..
 	done
 }
 
-# With what it needs itself.
+# Copies a library, and the libraries that it needs.
 take_library() { # NAME
 	local name=$1 dir
 	[[ -z ${TAKEN[$name]:-} ]] || return 0
@@ -62,7 +62,7 @@ take_library() { # NAME
 	take_libraries_of "$ROOT/$LIB/$name"
 }
 
-# The dynamic loader has the path that is written into every program.
+# Copies the dynamic loader to the path that is written into every program.
 take_loader() {
 	local path
 	path=$(readelf -l "$ROOT/usr/sbin/rocelet" | sed -n 's/.*program interpreter: \(.*\)\]/\1/p')
@@ -76,7 +76,7 @@ opened_at_run_time() {
 		for path in "$SYSTEM"/$pattern "$SYSTEM"/${pattern#usr/}; do
 			path=${path#"$SYSTEM"/} as=usr/${path#usr/}
 			[[ $path != etc/* ]] || as=$path
-			# In a sysroot /lib is no link to /usr/lib: a file is in one of them.
+			# In a sysroot /lib is not a link to /usr/lib: a file is in only one of the two.
 			[[ ! -e $SYSTEM/$path || -e $ROOT/$as ]] || take "$path" "$as"
 		done
 	done
@@ -84,8 +84,8 @@ opened_at_run_time() {
 	[[ -e $ROOT/$LIB/libibverbs.so.1 && -d $ROOT/etc/libibverbs.d ]] || die "no providers of libibverbs: is ibverbs-providers installed?"
 }
 
-# "libuv1:amd64" is libuv1 there.
-tell_packages() {
+# Writes the entries and copyrights of the packages. They are named without the architecture: "libuv1:amd64" is libuv1.
+write_packages() {
 	local package name licence
 	mkdir -p "$ROOT/var/lib/dpkg/status.d"
 	for package in "${!PACKAGES[@]}"; do
@@ -102,7 +102,7 @@ our_licences() {
 	install -D -m 644 -t "$ROOT/usr/share/doc/rocelet" LICENSE NOTICE bpf/LICENSE.BSD-2-Clause bpf/LICENSE.GPL-2.0
 }
 
-# Scanners ask which Debian this is; the runtime and libc who uid 0 is.
+# os-release is for vulnerability scanners; passwd and group are for the runtime and libc.
 etc() {
 	take usr/lib/os-release
 	ln -s ../usr/lib/os-release "$ROOT/etc/os-release"
@@ -114,11 +114,11 @@ mkdir -p "$ROOT"/{etc,run,var,usr/lib}
 ln -s usr/lib "$ROOT/lib"
 ln -s usr/lib64 "$ROOT/lib64"
 mkdir -p "$ROOT/usr/lib64"
-ln -s ../run "$ROOT/var/run" # where the paths of other people's interfaces begin
+ln -s ../run "$ROOT/var/run" # paths of the sockets of other programs begin with it
 take_libraries_of "$ROOT"/usr/sbin/*
 take_loader
 opened_at_run_time
 etc
-tell_packages
+write_packages
 our_licences
 chmod -R u=rwX,go=rX "$ROOT"

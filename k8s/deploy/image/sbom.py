@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The bill of materials of the image's file system: SPDX 2.3 as JSON, written into it.
+"""Writes the bill of materials of the image's file system into it, as JSON of SPDX 2.3.
 
   sbom.py ROOTFS ARCH VERSION
 
-One package for rocelet, and one for each Debian package that anything in the image is from (var/lib/dpkg/status.d), with its source and a purl. The
-libraries of the page are those of daemon/web/packages. The same file system gives the same bytes; the time is SOURCE_DATE_EPOCH (default: 1970).
+It lists rocelet, and each Debian package with a file in the image (var/lib/dpkg/status.d), with its source and a purl; and the libraries of the page,
+from daemon/web/packages. The same file system gives the same bytes; the time is SOURCE_DATE_EPOCH (default: 1970).
 """
 import hashlib
 import json
@@ -21,7 +21,7 @@ LICENCE = "Apache-2.0 AND (GPL-2.0-only OR BSD-2-Clause)"
 
 
 def fields_of(paragraph):
-    """Of a dpkg status paragraph, without its continuation lines."""
+    """The fields of a dpkg status paragraph, without continuation lines."""
     return dict(line.split(": ", 1) for line in paragraph.splitlines() if re.match(r"[A-Z][A-Za-z-]*: ", line))
 
 
@@ -50,7 +50,7 @@ def debian_packages(rootfs):
 
 
 def web_packages():
-    """Lines of NAME VERSION DIGEST, of what the page takes from npm."""
+    """The npm packages of the page. The file has lines NAME VERSION DIGEST."""
     with open(WEB_PACKAGES, encoding="utf-8") as f:
         for line in f:
             words = line.split("#")[0].split()

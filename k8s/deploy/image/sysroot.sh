@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# sysroot.sh ARCH - a folder with the libraries and headers to build for another architecture, from Debian's packages of the suite that this
-# machine has; prints its name. Packages are unpacked, nothing is installed and no apt configuration changes, so that it can be done
-# beside anything that the machine is for. Kept in /var/cache, and made anew when the machine's package lists are newer.
+# sysroot.sh ARCH - makes a folder with the libraries and headers to build for another architecture, from Debian's packages of this machine's
+# suite; prints its name. Packages are unpacked, not installed, and no apt configuration changes, so other uses of the machine are not
+# affected. The folder is kept in /var/cache, and made again when the machine's package lists are newer.
 set -euo pipefail
 shopt -s inherit_errexit
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.."
@@ -11,7 +11,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../../.."
 
 ARCH=$1
 CACHE=${ROCELET_SYSROOT_CACHE:-/var/cache/rocelet-sysroot}
-# What the image and a linker take from a Debian system beyond the project's libraries.
+# Packages that the image and a linker need besides the project's libraries.
 mapfile -t PACKAGES < <(tests/deps.sh libraries && printf '%s\n' libc6-dev ibverbs-providers base-files ncurses-base)
 
 key() {
@@ -20,7 +20,7 @@ key() {
     { cat "${BASH_SOURCE[0]}"; printf '%s\n' "${PACKAGES[@]}"; cat "$lists"/*_InRelease 2>/dev/null || true; } | sha256sum | cut -c1-16
 }
 
-# Files of the package are known to dpkg-query afterwards, by --admindir.
+# Unpacks a package, and registers its files for dpkg-query --admindir.
 unpack() { # DEB ROOT
     local name
     name=$(dpkg-deb --field "$1" Package)
@@ -30,7 +30,7 @@ unpack() { # DEB ROOT
     dpkg-deb --fsys-tarfile "$1" | tar -t | sed 's|^\.||; s|/$||; s|^$|/.|' >"$2/var/lib/dpkg/info/$name.list"
 }
 
-# A link to /lib/... would leave the folder.
+# Makes absolute links relative: a link to /lib/... would lead out of the folder.
 stay_inside() { # ROOT
     local link target
     find "$1" -type l -lname '/*' -printf '%P\n' | while read -r link; do
@@ -57,7 +57,7 @@ END
     for deb in "$work"/cache/archives/*.deb; do unpack "$deb" "$1"; done
     stay_inside "$1"
     rm -rf "$work"
-    # qemu (-L) shows its programs what is here in place of what is there: not an empty /proc.
+    # qemu -L replaces the host's folders by those of this root, so an empty /proc would hide the host's.
     find "$1" -mindepth 1 -depth -type d -empty ! -path '*/var/lib/dpkg/*' -delete
 }
 
@@ -74,7 +74,7 @@ if [[ ! -d $root ]]; then
         trap 'rm -rf "$new"' EXIT
         make_root "$new" >&2
         mv "$new" "$root"
-        # The two used last stay: another checkout may be building with the other one.
+        # Keep the two most recently used folders: another checkout may be building with the second one.
         find "$CACHE" -mindepth 1 -maxdepth 1 -type d -name "$ARCH-*" -printf '%T@ %p\n' | sort -rn | tail -n +3 | cut -d' ' -f2- | xargs -r rm -rf
     fi
 fi

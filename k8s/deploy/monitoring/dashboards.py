@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes dashboards/*.json of dashboards.yaml, for Grafana from 10.0 on.
+"""Generates dashboards/*.json from dashboards.yaml, for Grafana 10.0 and newer.
 
-  dashboards.py [FOLDER]    where they are written; beside this file
+  dashboards.py [FOLDER]    FOLDER: where to write them; default: dashboards beside this file
 """
 import json
 import os
@@ -28,8 +28,10 @@ POD = {"title": "Pod", "url": f"/d/rocelet-pod?var-cluster=$cluster&var-namespac
 TOP = ["5", "10", "20", "50"]
 RANKS = [{"type": "value", "options": {"1": {"text": "information", "color": "blue"}, "2": {"text": "warning", "color": "orange"},
                                        "3": {"text": "critical", "color": "red"}}}]
+# Unknown values are grey, which is not the colour of a threshold.
+UNKNOWN = [{"type": "special", "options": {"match": "null+nan", "result": {"text": "unknown", "color": "#808080"}}}]
 KINDS = {"series": "timeseries", "table": "table", "stat": "stat", "states": "state-timeline"}
-HEIGHT = 8  # of a row's panels, if the row does not say otherwise
+HEIGHT = 8  # default height of a row's panels
 
 
 def expanded(expression):
@@ -38,18 +40,31 @@ def expanded(expression):
     return expression
 
 
+def of_the_range(expression):
+    """Selects the same lines at every step: those with the greatest values in the whole range. topk alone selects again at each step, so its lines have gaps."""
+    start = "topk($top, "
+    if not expression.startswith(start):
+        return expression
+    inner = expression[len(start):-1]
+    return f"({inner}) and {start}max_over_time(({inner})[$__range:$__interval] @ end()))"
+
+
 def variable(name, before, several=False):
-    """One that the labels of roce_port_info choose, which every port has."""
+    """A variable with the values of a label of roce_port_info, which every port has."""
     chosen = ", ".join(f'{label}=~"${label}"' for label in before)
     query = f"label_values(roce_port_info{{{chosen}}}, {name})" if chosen else f"label_values(roce_port_info, {name})"
     made = {"type": "query", "name": name, "datasource": SOURCE, "query": {"query": query, "refId": name}, "refresh": 2, "sort": 1}
-    # A fleet without that label is a fleet, too.
+    if name == "instance":
+        # The node's name is shown where targets have the label `node`; the value is the label that every target has.
+        made |= {"label": "Node", "query": {"query": f"query_result(group by (instance, node) (roce_port_info{{{chosen}}}))", "refId": name},
+                 "regex": '/instance="(?<value>[^"]+)"(?:,node="(?<text>[^"]+)")?/'}
+    # Also matches series without the label.
     everything = {"includeAll": True, "allValue": ".*", "current": {"text": "All", "value": "$__all"}}
     return {**made, **(everything if name == "cluster" or several else {}), **({"multi": True} if several else {})}
 
 
 def top():
-    """How many lines a panel has at most."""
+    """The variable for the maximum number of lines of a panel."""
     options = [{"text": n, "value": n, "selected": n == TOP[1]} for n in TOP]
     return {"type": "custom", "name": "top", "label": "Lines", "query": ",".join(TOP), "options": options, "current": {"text": TOP[1], "value": TOP[1]}}
 
@@ -64,7 +79,7 @@ def link_to(to, *values):
 
 
 def series_links(board, panel):
-    """From a line to the node and port of its labels."""
+    """Links from a line to the dashboards of the node and port in its labels."""
     legends = " ".join(legend for legend, _ in panel["queries"])
     instance = "${__field.labels.instance}" if "{{instance}}" in legends else "$instance"
     label = "pf" if "{{pf}}" in legends else "device" if "{{device}}" in legends else None
@@ -78,12 +93,16 @@ def column(name, *shown):
     return {"matcher": {"id": "byName", "options": name}, "properties": [{"id": "links", "value": list(shown)}]}
 
 
-def table_links():
-    """From a cell to what it names."""
+def table_columns():
+    """Settings of single columns: links from a cell to the object that it names, words and colours of severities, and times."""
     def field(name):
         return f'${{__data.fields["{name}"]}}'
+
+    def shown_as(name, **properties):
+        return {"matcher": {"id": "byName", "options": name}, "properties": [{"id": key.replace("_", "."), "value": value} for key, value in properties.items()]}
     return [column("cause", {"title": "Runbook", "url": "${runbook}#${__value.text}", "targetBlank": True}), column("instance", link_to(NODE, "${__value.text}")),
-            column("device", link_to(PORT, field("instance"), "${__value.text}", field("port"))), column("pod", link_to(POD, field("namespace"), "${__value.text}"))]
+            column("device", link_to(PORT, field("instance"), "${__value.text}", field("port"))), column("pod", link_to(POD, field("namespace"), "${__value.text}")),
+            shown_as("Severity", mappings=RANKS, custom_cellOptions={"type": "color-text"}), shown_as("Since", unit="dateTimeAsIsoNoDateIfToday")]
 
 
 def thresholds(panel):
@@ -94,16 +113,18 @@ def thresholds(panel):
 
 def field_config(board, panel):
     kind = panel.get("kind", "series")
-    defaults = {"unit": panel.get("unit", "short"), "noValue": "no value", "thresholds": thresholds(panel)}
+    defaults = {"unit": panel.get("unit", "short"), "noValue": panel.get("absent", "unknown" if kind == "stat" else "no value"), "thresholds": thresholds(panel), "mappings": UNKNOWN if kind == "stat" else []}
     if kind == "series":
         drawn = "dashed" if len(defaults["thresholds"]["steps"]) > 1 else "off"
         defaults["custom"] = {"lineWidth": 1, "fillOpacity": 5, "spanNulls": False, "showPoints": "never", "thresholdsStyle": {"mode": drawn}}
-        defaults["min"], defaults["links"] = 0, series_links(board, panel)
-    if kind == "states" or "roce_diagnosis{" in panel["queries"][0][1] and kind == "table":
+        defaults["min"] = 0
+    if kind in ("series", "states"):
+        defaults["links"] = series_links(board, panel)
+    if "roce_diagnosis{" in panel["queries"][0][1] and kind == "states":
         defaults["mappings"] = RANKS
     if "words" in panel:
-        defaults["mappings"] = [{"type": "value", "options": {str(value): {"text": text, "color": color} for value, (text, color) in panel["words"].items()}}]
-    return {"defaults": defaults, "overrides": table_links() if kind == "table" else []}
+        defaults["mappings"] = UNKNOWN + [{"type": "value", "options": {str(value): {"text": text, "color": color} for value, (text, color) in panel["words"].items()}}]
+    return {"defaults": defaults, "overrides": table_columns() if kind == "table" else []}
 
 
 OPTIONS = {
@@ -119,11 +140,13 @@ def target(i, panel, legend, expression):
     made = {"refId": chr(ord("A") + i), "datasource": SOURCE, "expr": expanded(expression), "legendFormat": legend or "__auto"}
     if panel.get("kind") == "table":
         return {**made, "format": "table", "instant": True, "range": False}
-    return {**made, "instant": panel.get("kind") == "stat", "range": panel.get("kind") != "stat"}
+    if panel.get("kind") == "stat":
+        return {**made, "instant": True, "range": False}
+    return {**made, "expr": of_the_range(made["expr"]), "instant": False, "range": True}
 
 
 def transformations(panel):
-    """The queries as one table: each number under its title, and without labels that say nothing."""
+    """The queries as one table: each number under its title, and without labels that are the same everywhere."""
     names = ["Value"] if len(panel["queries"]) == 1 else [f"Value #{chr(ord('A') + i)}" for i in range(len(panel["queries"]))]
     titles = {name: title for name, (title, _) in zip(names, panel["queries"]) if title}
     hidden = {name: True for name in ("Time", "__name__", "job", *names) if name not in titles}
@@ -139,6 +162,9 @@ def made_panel(board, number, panel, x, y, height):
     }
     if kind == "table":
         made["transformations"] = transformations(panel)
+        if panel["queries"][0][0] == "Severity":
+            # Grafana merges several queries into one table, and does not keep their order.
+            made["options"] = {**OPTIONS[kind], "sortBy": [{"displayName": "Severity", "desc": True}]}
     return made
 
 
@@ -157,8 +183,8 @@ def panels(board, rows):
 
 
 def annotations(board):
-    """Open verdicts, on every chart; of a fleet only the critical ones."""
-    verdicts = {"fleet": "roce_diagnosis{<fleet>} == 3", "pod": "roce_diagnosis{<fleet>} and on (cluster, instance, device, port) port:roce_pods:info{<pod>}"}
+    """Shows open verdicts on every chart; on the fleet's dashboard only critical ones."""
+    verdicts = {"fleet": "roce_diagnosis{<fleet>} == 3", "pod": "roce_diagnosis{<fleet>} and on (cluster, instance, device, port, cause) roce_diagnosis_pod_info{<pod>}"}
     shown = verdicts.get(board, f"roce_diagnosis{{<{board}>}}")
     return [{"name": "Verdicts", "datasource": SOURCE, "enable": True, "hide": False, "iconColor": "red", "titleFormat": "{{cause}}",
              "textFormat": "{{instance}} {{device}}/{{port}}", "tagKeys": "cause",
@@ -181,6 +207,13 @@ def dashboard(source):
     }
 
 
+def text_of(made):
+    """JSON with a line for each panel and variable. `kubectl apply` copies the ConfigMap into an annotation, which has a limit of 256 KiB; fully indented dashboards would exceed it."""
+    def shown(value):
+        return "[\n" + ",\n".join(json.dumps(item) for item in value) + "\n]" if isinstance(value, list) else json.dumps(value)
+    return "{\n" + ",\n".join(f"{json.dumps(key)}: {shown(value)}" for key, value in made.items()) + "\n}\n"
+
+
 if __name__ == "__main__":
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "dashboards")
     os.makedirs(folder, exist_ok=True)
@@ -188,5 +221,4 @@ if __name__ == "__main__":
         sources = yaml.safe_load(f)["dashboards"]
     for source in sources:
         with open(os.path.join(folder, source["name"] + ".json"), "w", encoding="utf-8") as f:
-            json.dump(dashboard(source), f, indent=1)
-            f.write("\n")
+            f.write(text_of(dashboard(source)))

@@ -14,9 +14,9 @@ import os
 import re
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# The addresses in rules.yaml; each of them is one variable of the Helm chart, too.
+# The addresses in rules.yaml; each of them is also a value of the Helm chart.
 LINKS = {"docs": "https://rocelet.dev/docs", "grafana": "https://grafana.example", "page": "http://{{ $labels.instance }}"}
-OPERATOR = """# Made of rules.yaml: make golden.
+OPERATOR = """# Generated from rules.yaml by make golden.
 apiVersion: monitoring.coreos.com/v1
 kind: PrometheusRule
 metadata:
@@ -29,7 +29,7 @@ spec:
 
 
 def linked(text, links):
-    """Addresses are put between single quotes in the file."""
+    """Replaces the addresses, which are within single quotes in the file."""
     for name, url in LINKS.items():
         text = text.replace(url + "/", links[name].rstrip("/").replace("'", "''") + "/")
     return text

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What is made once and kept: the kubelet and a control plane, built from source, and the programs around them, unpacked from packages. Each has
-# a folder of its own under the hash of what decides its content, and the folder gets its name only when it is complete.
+# The cache: the kubelet and a control plane, built from source, and the programs around them, unpacked from packages. Each has a folder of its
+# own, named with the hash of everything that decides its content; the folder gets its name only when it is complete.
 
 KUBELET_BIN=  # the folder with the kubelet; set by name_cache
 RUNTIME_ROOT= # the folder with containerd, runc, CNI plugins and busybox, laid out as in the packages; set by name_cache
 CONTROL_PLANE= # the folder with the API server and its like, and etcd; set by name_cache
 
-# busybox is what the pods run.
+# The pods run busybox.
 readonly RUNTIME_PACKAGES=(containerd runc containernetworking-plugins busybox-static)
 readonly CONTROL_PLANE_PROGRAMS=(kube-apiserver kube-controller-manager kube-scheduler kubectl)
 
@@ -22,7 +22,7 @@ cmd_build() { # [control-plane]
     fi
 }
 
-# Has `build` nothing to do?
+# True if `build` has nothing to do.
 cmd_built() { # [control-plane]
     name_cache
     [[ -d $RUNTIME_ROOT && -d $KUBELET_BIN ]] && [[ ${1:-} != control-plane || -d $CONTROL_PLANE ]]
@@ -54,19 +54,19 @@ build_control_plane() { # FOLDER
     contained bash "$KUBELET_DIR/host/build-kubernetes.sh" "${CONTROL_PLANE_PROGRAMS[@]}" "$1"
 }
 
-# Somebody's own. A rig has a /run, /var/lib, /var/log and /dev of its own, where it would not be seen.
+# Uses the user's own kubelet. It would be invisible in a rig below /run, /var/lib, /var/log and /dev, which are the rig's own.
 take_other() {
     KUBELET_BIN=$(realpath -e "$OTHER_KUBELET") || die "KUBELET_DIR: there is no $OTHER_KUBELET"
     [[ -x $KUBELET_BIN/kubelet ]] || die "KUBELET_DIR: there is no kubelet in $KUBELET_BIN"
     [[ ! $KUBELET_BIN/ =~ ^/(run|var/lib|var/log|dev)/ ]] || die "KUBELET_DIR: $KUBELET_BIN is not seen in a rig, which has folders of its own there"
 }
 
-# Of what decides what is inside a folder, without licence lines.
+# A hash of everything that decides a folder's content, without licence lines.
 key() { # TEXT
     { cat "$KUBELET_DIR/host/packages.sh"; echo "$1"; } | grep -v '^# SPDX-' | sha256sum | cut -c1-16
 }
 
-# Runs COMMAND.. FOLDER, which fills the folder, unless it was done before.
+# Runs COMMAND.. FOLDER, which fills the folder, unless that was done before.
 made_once() { # FOLDER WHAT COMMAND..
     if [[ ! -d $1 ]]; then
         mkdir -p "$CACHE"
@@ -75,20 +75,20 @@ made_once() { # FOLDER WHAT COMMAND..
         [[ -d $1 ]] || (make_now "$@") # another rig made it while this one waited
         exec 9>&-
     fi
-    touch "$1" # says when it was last used, for prune
+    touch "$1" # the time of the last use, for prune
 }
 
 # In a shell of its own: it has traps.
 make_now() { # FOLDER WHAT COMMAND..
     local started=$SECONDS work maker
     note "$2 (once)"
-    rm -rf "$CACHE"/new.* # what a killed one left behind
+    rm -rf "$CACHE"/new.* # leftovers of a killed build
     work=$(mktemp -d "$CACHE/new.XXXXXX")
     chmod 755 "$work"
     # A process of its own: -e does not hold inside a condition.
     (set -e; "${@:3}" "$work") >"$work/build.log" 2>&1 9>&- </dev/null &
     maker=$!
-    # shellcheck disable=SC2064  # the values of now
+    # shellcheck disable=SC2064  # the current values
     trap "kill -KILL $maker 2>/dev/null || true; wait $maker 2>/dev/null || true; chmod -R u+w '$work'; rm -rf '$work'" EXIT
     trap 'exit 130' INT
     trap 'exit 143' TERM HUP

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Saying things to whoever runs the rig, and waiting.
+# Messages to the user of the rig, and waiting.
 
 . "$(dirname "${BASH_SOURCE[0]}")/../../lib/wait.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/../../lib/job.sh"

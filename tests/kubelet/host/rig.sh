@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# One rig: a set of namespaces that a process of ours keeps open. Every process of the rig lives in its process namespace, every
+# One rig: a set of namespaces that a process of ours keeps open. Every process of the rig is in its process namespace, every
 # mount and every link in its mount and network namespaces: when its first process is killed, the kernel removes them all. Only the
-# cgroups are left to be removed by hand.
+# cgroups must be removed by this script.
 
 readonly START_TIMEOUT=60
 
-OUT=      # the rig's folder: logs, and what it is called by
+OUT=      # the rig's folder, with its logs and its name
 RIG_PID=  # of the first process in it, as seen from here
 
-# Makes a rig. With `tied`, whatever ends this script ends the rig too.
+# Makes a rig. With `tied`, the rig ends with this script, for whatever reason.
 start_rig() { # NAME [tied]
     local leash=()
     [[ -z ${2:-} ]] || leash=(setpriv --pdeathsig KILL)
@@ -22,8 +22,8 @@ start_rig() { # NAME [tied]
     setsid "${leash[@]}" unshare --mount --net --pid --fork --kill-child \
         bash "$KUBELET_DIR/rig/init.sh" "$OUT" "$cgroup" </dev/null >"$OUT/init.log" 2>&1 8>&- &
     local holder=$!
-    disown # no word about how it ended
-    # Without the signal's news in between: a rig that cannot start says why at once.
+    disown # the shell prints no message about its end
+    # Notices a rig that exits during its start, and prints its logs.
     if ! becomes_true "$START_TIMEOUT" "[[ -e $OUT/ready ]] || ! kill -0 $holder 2>/dev/null" || [[ ! -e $OUT/ready ]]; then
         stop_rig
         tail -n 30 "$OUT"/{init,containerd}.log >&2 2>/dev/null || true
@@ -43,14 +43,14 @@ claim_output() { # NAME
     mkdir -p "$OUT"
 }
 
-# What the scripts in the rig know about the outside.
+# The variables for the scripts in the rig.
 write_env() { # CGROUP
     local name
     for name in PROJECT_DIR KUBELET_DIR KUBELET_BIN RUNTIME_ROOT OUT; do printf '%s=%q\n' "$name" "${!name}"; done >"$OUT/env"
     printf 'CGROUP=%q\n' "$1" >>"$OUT/env"
 }
 
-# Is there one of that name? Sets OUT and RIG_PID. A process id alone may be somebody else's by now.
+# True if there is a rig of that name; sets OUT and RIG_PID. A process id alone may belong to another process by now.
 find_rig() { # NAME
     OUT=$PROJECT_DIR/build/kubelet/$1
     [[ -s $OUT/init.pid ]] || return 1
@@ -62,14 +62,14 @@ in_rig() { # COMMAND..
     nsenter --target "$RIG_PID" --mount --net --pid -- "$@"
 }
 
-# Nothing is left when this returns, but the folder with the logs.
+# When this returns, nothing but the folder with the logs is left.
 stop_rig() {
     RIG_PID=$(cat "$OUT/init.pid" 2>/dev/null || true)
     if [[ -n $RIG_PID ]] && grep -qzF "$OUT" "/proc/$RIG_PID/cmdline" 2>/dev/null; then
         local holder
         holder=$(ps -o ppid= -p "$RIG_PID")
         kill -KILL "$RIG_PID" 2>/dev/null || true
-        # A process namespace's first process is gone only after all others are.
+        # The first process of a process namespace exits only after all others.
         becomes_true 30 "! kill -0 $RIG_PID $holder 2>/dev/null" || note "process $RIG_PID does not end"
     fi
     rm -f "$OUT/init.pid" "$OUT/ready"
@@ -89,14 +89,14 @@ make_cgroups() { # NAME
         mkdir "/sys/fs/cgroup/$1"
         cat /sys/fs/cgroup/cgroup.subtree_control >"$OUT/controllers"
         hand_down /sys/fs/cgroup ||
-            die "this machine's own cgroup cannot hand its controllers down: processes are in it, as in some containers"
+            die "this machine's own cgroup cannot delegate its controllers: processes are in it, as in some containers"
         hand_down "/sys/fs/cgroup/$1"
     else
         cgroup_hierarchies | while read -r hierarchy; do mkdir -p "$hierarchy/$1"; done
     fi
 }
 
-# Lets a cgroup's children have what the kubelet insists on.
+# Delegates to a cgroup's children the controllers that the kubelet requires.
 hand_down() { # CGROUP
     local controller
     for controller in cpu cpuset memory hugetlb pids; do
@@ -105,7 +105,7 @@ hand_down() { # CGROUP
     done
 }
 
-# What the root did not hand down before, be it by us or by the kubelet. Another rig may need it still: then the kernel refuses.
+# Takes back controllers that the root did not delegate before. If another rig still needs one, the kernel refuses.
 take_back() {
     local controller
     [[ -e $OUT/controllers ]] || return 0
@@ -119,7 +119,7 @@ cgroup_hierarchies() {
     awk '$3 == "cgroup" || $3 == "cgroup2" { print $2 }' /proc/mounts
 }
 
-# What was left behind by rigs whose script was killed: neither that script lives, nor the rig's first process.
+# Removes leftovers of rigs whose script was killed: neither that script nor the rig's first process runs.
 sweep_cgroups() {
     local name
     while read -r name; do

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What people ask for: a scenario, a rig to look around in, or an end to it.
+# The sub-commands: run a scenario, start a rig to explore, enter it, end it.
 
-# The rig of up and shell; scenarios have one of their own each, by their name.
+# The rig of up and shell; each scenario has a rig of its own, with its name.
 readonly DESK=desk
 
 QUIET='' KEEP=''

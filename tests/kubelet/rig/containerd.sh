@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# containerd with one image, made here: a static busybox. The pods have networks of their own, which lead nowhere.
+# containerd with one image, made here: a static busybox. The pods have isolated networks of their own.
 
-# What lies beside the kubelet comes first: with KUBELET_DIR it may bring its own.
+# Programs beside the kubelet come first: KUBELET_DIR may have its own.
 export PATH=$KUBELET_BIN:$RUNTIME_ROOT/usr/bin:$RUNTIME_ROOT/usr/sbin:/usr/sbin:/usr/bin:/sbin:/bin
 
 readonly CRI_SOCKET=/run/containerd/containerd.sock
@@ -26,7 +26,7 @@ launch_containerd() {
 
 containerd_answers() {
     until ctr version >/dev/null 2>&1; do
-        kill -0 "$CONTAINERD_PID" # its end is ours
+        kill -0 "$CONTAINERD_PID" # fails if it has exited
         sleep 0.05
     done
 }

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# rocelet in the rig, looking at the synthetic tree.
+# rocelet in the rig, with the synthetic tree.
 
 readonly HTTP=http://127.0.0.1:9907 CONFIG=/run/rig/rocelet.json
 readonly ROCELET=${ROCELET:-$PROJECT_DIR/build/rocelet}
 ROCELET_PID=
 
-# Its configuration comes from stdin, when there is one to come.
+# Writes its configuration from stdin.
 configure() {
     cat >"$CONFIG.new"
     mv "$CONFIG.new" "$CONFIG"
 }
 
-# That tree sends no events: it is looked at every second.
+# The tree sends no events: the daemon scans it every second.
 start_rocelet() { # [ARGS..]
     (cd / && exec "$ROCELET" --config "$CONFIG" --sysfs-root "$TREE" --rescan-interval 1 --listen 127.0.0.1:9907 \
         --log-level debug "$@") >>"$OUT/rocelet.log" 2>&1 </dev/null &
@@ -32,7 +32,7 @@ stop_rocelet() { # [SIGNAL]
     [[ ${1:-TERM} != TERM || $status == 0 ]] || fail "rocelet ended with status $status after SIGTERM"
 }
 
-# A Python expression over one of the daemon's JSON documents, which is `doc`.
+# Evaluates a Python expression over one of the daemon's JSON documents, `doc`.
 api() { # devices|pods EXPRESSION
     curl -fsS -m 60 "$HTTP/api/v1/$1" | json "$2"
 }

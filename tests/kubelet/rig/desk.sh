@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What `kubelet.sh up` puts into a rig: hardware and a kubelet. The daemon is started by hand, in `kubelet.sh shell`.
+# The content of a rig of `kubelet.sh up`: hardware and a kubelet. Start the daemon in `kubelet.sh shell`.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh" "$1"
 

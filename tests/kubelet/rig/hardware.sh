@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Fake hardware: a synthetic sysfs tree of mlx5-like functions, and character devices to match in /dev/infiniband. Nothing answers
-# behind them: they are there to be seen, named and handed to containers.
+# Fake hardware: a synthetic sysfs tree of mlx5-like functions, and character devices to match in /dev/infiniband. They have no
+# driver: they only exist, have names and are passed to containers.
 
 readonly TREE=/run/rig/sys NUMA_TREE=/run/rig/numa
 
-# PFs are mlx5_0.. with netdevs ens1np0, ens2np0, ..; VFs are dealt out over them in turn, as mlx5_<PFS>.. with netdevs ens1v0, ens2v0,
+# PFs are mlx5_0.. with netdevs ens1np0, ens2np0, ..; VFs are distributed over them in turn, as mlx5_<PFS>.. with netdevs ens1v0, ens2v0,
 # ens1v1, .. The first PF and its VFs are on NUMA node 0, the second's on node 1, and so on.
 make_hardware() { # PFS VFS
     local path
@@ -14,7 +14,7 @@ make_hardware() { # PFS VFS
     mknod -m 666 /dev/infiniband/rdma_cm c 10 122
 }
 
-# As sysfs has it; again after somebody removed it.
+# Creates the node with the number in sysfs, also again after it was removed.
 make_chardev() { # NAME
     local number
     number=$(cat "$TREE"/class/infiniband_*/"$1"/dev)
@@ -46,7 +46,7 @@ index_of() { # NETDEV
     echo "${path##*uverbs}"
 }
 
-# What a container must see in /dev/infiniband that was given these, sorted, in one line.
+# The names in /dev/infiniband that a container with these devices must have, sorted, in one line.
 chardevs_of() { # NETDEV..
     local netdev index
     {
@@ -67,7 +67,7 @@ set_carrier() { # NETDEV up|down
     echo "$state" >"$function/infiniband/$(rdma_of "$1")/ports/1/state"
 }
 
-# Shows the kubelet a machine of two NUMA nodes, with the processors dealt out in turn. Before it starts.
+# Shows the kubelet a machine of two NUMA nodes, with the processors distributed in turn. Call it before the kubelet starts.
 fake_numa() {
     local node cpu list
     rm -rf "$NUMA_TREE"

@@ -24,7 +24,7 @@ def root_file_system(busybox):
             add(tar, "bin/busybox", file.read())
         for applet in APPLETS:
             add(tar, f"bin/{applet}", type=tarfile.SYMTYPE, linkname="busybox")
-        for folder in ("lib", "lib64"):  # programs of the machine run, where its /usr is mounted
+        for folder in ("lib", "lib64"):  # so that programs of the machine run if its /usr is mounted
             add(tar, folder, type=tarfile.SYMTYPE, linkname=f"usr/{folder}")
     return out.getvalue()
 

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The first process of a rig: init.sh OUT CGROUP. Makes the private parts of the file system and starts containerd, then waits; its end is the
-# end of everything in the rig. Paths are the usual ones, because nobody else can see them here:
+# The first process of a rig: init.sh OUT CGROUP. Makes the private parts of the file system and starts containerd, then waits; when it
+# ends, everything in the rig ends. Paths are the usual ones, because they are invisible outside:
 #   /dev      the usual few devices; /dev/infiniband can be filled
-#   /run      sockets; /run/rig is the rig's own: manifests, configurations, what pods write, the synthetic sysfs
+#   /run      sockets; /run/rig is the rig's own: manifests, configurations, output of pods, the synthetic sysfs
 #   /var/lib  the kubelet's, containerd's and rocelet's state
 #   /var/log  the pods' logs
 # This is all memory: nothing has to be removed afterwards.
 set -euo pipefail
 
-# Before /proc is our own: our process id as others see it.
+# While /proc is still the machine's: our process id outside the rig.
 read -r outer_pid _ </proc/self/stat
 # shellcheck source=/dev/null
 . "$1/env"
@@ -32,7 +32,7 @@ private_folders() {
         mount -t tmpfs -o mode=755 rig "$folder"
     done
     mkdir -p /run/{netns,lock} /run/rig/{manifests,pods,cni} /var/lib/kubelet
-    # Pods' volumes are mounted here by the kubelet and seen by the runtime.
+    # The kubelet mounts pods' volumes here; the runtime must see them.
     mount --bind /var/lib/kubelet /var/lib/kubelet
     mount --make-rshared /var/lib/kubelet
 }
@@ -51,7 +51,7 @@ random 1 8
 urandom 1 9
 kmsg 1 11
 tty 5 0"
-    # The kubelet must have one; not every machine lets it be read.
+    # The kubelet needs /dev/kmsg; not every machine allows reading it.
     (: <"$dev/kmsg") 2>/dev/null || ln -sf null "$dev/kmsg"
     ln -s /proc/self/fd "$dev/fd"
     ln -s pts/ptmx "$dev/ptmx"
@@ -66,7 +66,7 @@ make_node() { # FOLDER NAME MAJOR MINOR
     mknod -m 666 "$1/$2" c "$3" "$4"
 }
 
-# The kubelet sets these for the whole machine, unless they are already as it wants them: it sees files that say so.
+# The kubelet sets these for the whole machine unless they already have its values: the rig's files have these values.
 private_proc() {
     local setting
     mount -t proc proc /proc
@@ -83,6 +83,6 @@ kernel/keys/root_maxbytes 25000000"
 }
 
 main
-# Everything whose parent died becomes a child of this shell, which reaps what ends.
+# Orphaned processes become children of this shell, which reaps them.
 sleep infinity &
 while true; do wait -n || true; done

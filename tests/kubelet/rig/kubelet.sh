@@ -2,13 +2,13 @@
 # shellcheck shell=bash
 # The kubelet. Without an API server pods come from a folder of manifests.
 
-# May be set before it is started: for one that has an API server.
+# May be set before it is started, for a kubelet with an API server.
 NODE_NAME=rig
 KUBELET_ADDRESS=127.0.0.1
 KUBELET_FLAGS=(--v=4)
 
 KUBELET_PID=
-KUBELET_LOG_START=1 # line of kubelet.log with which the present kubelet begins
+KUBELET_LOG_START=1 # first line of the current kubelet in kubelet.log
 
 readonly KUBELET_URL=http://127.0.0.1:10255
 readonly PLUGINS=/var/lib/kubelet/device-plugins
@@ -20,7 +20,7 @@ start_kubelet() { # [YAML_LINE..]   added to its configuration
     kill -0 "$KUBELET_PID" 2>/dev/null || fail "the kubelet ended at once"
 }
 
-# As it was configured last.
+# Starts it with the last configuration.
 launch_kubelet() {
     touch "$OUT/kubelet.log"
     KUBELET_LOG_START=$(($(wc -l <"$OUT/kubelet.log") + 1))
@@ -35,14 +35,14 @@ launch_kubelet() {
 kubelet_minor() {
     local version
     version=$("$KUBELET_BIN/kubelet" --version)
-    [[ $version =~ v1\.([0-9]+) ]] || fail "of what version is a kubelet that says '$version'?"
+    [[ $version =~ v1\.([0-9]+) ]] || fail "cannot read the kubelet's version from '$version'"
     echo "${BASH_REMATCH[1]}"
 }
 
-# The runtime and the resolver's file came as flags at first; from 1.27 on the configuration has both, and the flags went one by one.
+# Runtime and resolver's file were flags at first; since 1.27 the configuration has both, and the flags were removed one by one.
 readonly CONFIGURES_RUNTIME=27
-# From 1.31 on a kubelet can be told to live with cgroup v1, and later ones have to be.
-readonly MINDS_CGROUP_V1=31
+# Since 1.31 a kubelet can be configured to accept cgroup v1; later ones require it.
+readonly REJECTS_CGROUP_V1=31
 
 version_flags() {
     local minor
@@ -56,7 +56,7 @@ version_config() {
     local minor
     minor=$(kubelet_minor)
     ((minor < CONFIGURES_RUNTIME)) || printf '%s\n' "containerRuntimeEndpoint: unix://$CRI_SOCKET" 'resolvConf: ""'
-    ((minor < MINDS_CGROUP_V1)) || echo 'failCgroupV1: false'
+    ((minor < REJECTS_CGROUP_V1)) || echo 'failCgroupV1: false'
 }
 
 kubelet_ready() {
@@ -93,41 +93,41 @@ EOT
     (($# == 0)) || printf '%s\n' "$@"
 }
 
-# What the present kubelet has said.
+# The log of the current kubelet.
 kubelet_log() {
     tail -n "+$KUBELET_LOG_START" "$OUT/kubelet.log"
 }
 
-# How often the present kubelet was asked to Register that resource (a plugin it finds in plugins_registry does not ask).
+# The number of Register calls for that resource to the current kubelet (a plugin in plugins_registry does not call it).
 registrations() { # RESOURCE
     curl -fsS -m 60 "$KUBELET_URL/metrics" | awk -v name="kubelet_device_plugin_registration_total{resource_name=\"$1\"}" \
         '$1 == name { n = $2 } END { print n + 0 }'
 }
 
-# When it was asked last, in seconds since the epoch, by the kubelet's own clock.
+# The time of the last Register call, in seconds since the epoch, by the kubelet's own clock.
 registration_time() { # RESOURCE
     local stamp
     stamp=$(kubelet_log | grep "Got registration request.*\"$1\"" | tail -n 1 | cut -d' ' -f2)
     date -d "$stamp" +%s.%N
 }
 
-# How many lists of that resource's devices the present kubelet has received. With the first, the resource is there.
+# The number of lists of that resource's devices that the current kubelet has received. With the first, the resource exists.
 lists_received() { # RESOURCE
     kubelet_log | grep -cE "State pushed for device plugin $1\$|Processed device updates for resource.*\"$1\"" || true
 }
 
 readonly CHECKPOINT=$PLUGINS/kubelet_internal_checkpoint CHECKPOINT_READS=/run/rig/checkpoint-reads
 
-# What the kubelet knows of all resources, from its own checkpoint: {"<resource>": ["<id>", ..]}. A new kubelet writes it with the first list
+# The kubelet's devices of all resources, from its own checkpoint: {"<resource>": ["<id>", ..]}. A new kubelet writes it with the first list
 # it receives.
 registered_devices() {
     keep_checkpoint_current
     json 'json.dumps(doc["Data"]["RegisteredDevices"])' <"$CHECKPOINT"
 }
 
-# A kubelet collects what the checkpoint is to say before it waits for its turn to write. Of two lists that arrive at the same time, the
-# state without the second may be written last, and stays until the next list. So whoever reads the same checkpoint over and over, waiting
-# for something, gets one more list sent to the kubelet, that of a stand-in.
+# A kubelet collects the checkpoint's content before it waits for its turn to write. If two lists arrive at the same time, the state
+# without the second may be written last, and stays until the next list. So if a scenario reads the same checkpoint repeatedly while it
+# waits, a stand-in sends the kubelet one more list.
 keep_checkpoint_current() {
     local id n=0 last=
     id=$(stat -c %i-%.9Y "$CHECKPOINT" 2>/dev/null) || return 0
@@ -147,7 +147,7 @@ send_one_more_list() {
     wait "$pid" || true
 }
 
-# The device IDs the kubelet counts as healthy, sorted, in one line.
+# The device IDs that the kubelet counts as healthy, sorted, in one line.
 registered() { # RESOURCE
     registered_devices 2>/dev/null | json "' '.join(sorted(doc.get('$1') or []))" 2>/dev/null
 }

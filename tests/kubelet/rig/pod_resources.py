@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Asks the kubelet's PodResources service for all pods and prints them as JSON."""
+"""Prints all pods from the kubelet's PodResources service as JSON."""
 import json, os, sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../lib"))

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Pods, and what they saw. Each has one container, which writes down its environment and its devices before it does anything else,
-# to /run/rig/pods/NAME/{env,dev}, and then waits.
+# Pods, and the devices that they see. The container of each first writes its environment and its devices to
+# /run/rig/pods/NAME/{env,dev}, and then waits.
 
 readonly PODS=/run/rig/pods
 
-# May be set before a pod is made: what its container does first, before all else; ending it ends the container. And folders of the
-# machine that it sees, read-only.
+# May be set before a pod is created: the first command of its container, whose failure ends the container, and folders of the machine
+# that are mounted into it, read-only.
 POD_FIRST=:
 POD_FOLDERS=()
-POD_INIT=''      # RESOURCE=COUNT: an init container has it, and ends at once
-POD_TIMEOUT=30 # seconds; what a pod may take to start, and to end
+POD_INIT=''      # RESOURCE=COUNT: an init container requests it, and exits at once
+POD_TIMEOUT=30 # seconds for the start and for the end of a pod
 
 # Starts a pod without waiting for it. An argument that begins with [ is its annotation rocelet.dev/networks.
 make_pod() { # NAME [RESOURCE=COUNT | ANNOTATION]..
@@ -19,7 +19,7 @@ make_pod() { # NAME [RESOURCE=COUNT | ANNOTATION]..
     mv "/run/rig/$1.json" "/run/rig/manifests/$1.json"
 }
 
-# The container's last argument is how its process is found from outside.
+# Outside, the container's process is found by its last argument.
 pod_manifest() { # NAME [RESOURCE=COUNT | ANNOTATION]..
     local name=$1 word limits='' annotations='' mounts='' volumes='' init='' folder
     for word in "${@:2}"; do
@@ -66,7 +66,7 @@ remove_pod() { # NAME
     rm -rf "${PODS:?}/$1"
 }
 
-# "NAME PHASE REASON MESSAGE" of each, as the kubelet tells. A pod from a file bears the node's name too.
+# "NAME PHASE REASON MESSAGE" of each, from the kubelet. The name of a pod from a file ends with the node's name.
 pods() {
     curl -fsS -m 60 "$KUBELET_URL/pods" | /usr/bin/python3 -c '
 import json, sys
@@ -84,7 +84,7 @@ pod_status() { # NAME
 pod_known() { [[ -n $(pod_status "$1") ]]; } # NAME
 pod_started() { [[ -s $PODS/$1/starts && -n $(pod_pid "$1") ]]; } # NAME
 
-# The container's first process, seen from the rig.
+# The container's first process, by its process id in the rig.
 pod_pid() { # NAME
     pgrep -fx ".* rig-pod-$1" | head -n 1
 }
@@ -104,7 +104,7 @@ pod_devices() { # NAME
     awk '/^c/ { print $NF }' "$PODS/$1/dev" | sort | xargs
 }
 
-# What the kubelet's PodResources service says of a pod: its devices of one resource, sorted, in one line.
+# A pod's devices of one resource, from the kubelet's PodResources service, sorted, in one line.
 pod_resources() { # NAME RESOURCE
     /usr/bin/python3 "$KUBELET_DIR/rig/pod_resources.py" |
         json "' '.join(sorted(i for p in doc for c in p['containers'] for d in c['devices'] if p['name'].removesuffix('-rig') == '$1' and d['resource'] == '$2' for i in d['ids']))"

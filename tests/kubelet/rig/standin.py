@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A device plugin of the plainest kind, to try the rig without rocelet: standin.py RESOURCE ID[@NUMA]..
+"""A minimal device plugin, to test the rig without rocelet: standin.py RESOURCE ID[@NUMA]..
 
-Its devices' health is what the file /run/rig/standin says: the IDs that are unhealthy. Each container gets /dev/infiniband/<ID> and
+The file /run/rig/standin has the IDs of unhealthy devices. Each container gets /dev/infiniband/<ID> and
 STANDIN=<IDs>. Calls are printed, one per line.
 """
 import os, sys, time
@@ -16,15 +16,15 @@ SICK = "/run/rig/standin"
 m = kube_api.messages("v1beta1", kube_api.DEVICE_PLUGIN)
 
 
-def device(word, sick):
+def device(word, unhealthy):
     name, _, numa = word.partition("@")
-    made = m["Device"](ID=name, health="Unhealthy" if name in sick else "Healthy")
+    made = m["Device"](ID=name, health="Unhealthy" if name in unhealthy else "Healthy")
     if numa:
         made.topology.nodes.add(ID=int(numa))
     return made
 
 
-def read_sick():
+def read_unhealthy():
     try:
         with open(SICK, encoding="ascii") as file:
             return file.read().split()
@@ -42,10 +42,10 @@ class Plugin:
     def list_and_watch(self, _request, context):
         last = None
         while context.is_active():
-            sick = read_sick()
-            if sick != last:
-                yield m["ListAndWatchResponse"](devices=[device(word, sick) for word in self.words])
-                last = sick
+            unhealthy = read_unhealthy()
+            if unhealthy != last:
+                yield m["ListAndWatchResponse"](devices=[device(word, unhealthy) for word in self.words])
+                last = unhealthy
             time.sleep(0.05)
 
     def allocate(self, request, _context):
@@ -87,7 +87,7 @@ def main(resource, *words):
     with grpc.insecure_channel(f"unix://{FOLDER}/kubelet.sock") as channel:
         request = m["RegisterRequest"](version="v1beta1", endpoint=name, resource_name=resource,
                                        options=m["DevicePluginOptions"](pre_start_required=True))
-        # The socket may be the one that a kubelet has left behind.
+        # The socket may be a stale one of an earlier kubelet.
         grpc.channel_ready_future(channel).result(timeout=120)
         kube_api.call(channel, "/v1beta1.Registration/Register", request, m["Empty"])
     print("registered", flush=True)

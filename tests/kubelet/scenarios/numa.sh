@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# A machine of two NUMA nodes and a kubelet that insists: what a container gets is all on one node.
+# A machine with two NUMA nodes and a kubelet with the policy single-numa-node: all devices of a container are on one node.
 # proves: daemon/pools
 # shellcheck source=../rig/lib.sh
 . "$(dirname "$0")/../rig/lib.sh" "$1"
@@ -30,14 +30,14 @@ run_pod b "$VF=2"
 check "two devices are on one node" "[[ '$(numa_of a)' == [01] ]]"
 check "the next two are on the other" "[[ '$(numa_of b)' == [01] && '$(numa_of b)' != '$(numa_of a)' ]]"
 make_pod c "$VF=2"
-check_within 10 "one left on each node is not two on one" "pod_status c | grep -q TopologyAffinityError"
+check_within 10 "a pod that requests two is rejected if one is free on each node" "pod_status c | grep -q TopologyAffinityError"
 remove_pod c
 run_pod d "$VF=1"
 run_pod e "$VF=1"
-check "but one at a time is fine" "[[ '$(numa_of d) $(numa_of e)' == [01]\ [01] ]]"
+check "pods that request one each start" "[[ '$(numa_of d) $(numa_of e)' == [01]\ [01] ]]"
 [[ $(numa_of d) == "$(numa_of a)" ]] && single=d || single=e
 remove_pod a
 remove_pod "$single"
 run_pod f "$VF=3"
-check "and three where three are free" "[[ '$(numa_of f)' == [01] ]]"
+check "a pod that requests three gets them if they are free on one node" "[[ '$(numa_of f)' == [01] ]]"
 stop_rocelet

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Whose is a device after the kubelet was restarted? What the new one's list names is so at once, although it lacks what another pod had.
+# Owners after a restart of the kubelet: each owner in the new kubelet's list counts at once, although the list lacks the device's previous pod.
 # proves: daemon/pods k8s/kubelet
 # when: core
 # shellcheck source=../rig/lib.sh
@@ -8,17 +8,17 @@
 
 readonly VF=rocelet.dev/vf
 
-# As we tell it: the pods that have devices, "NAME=ID ..", sorted.
+# The pods with devices in rocelet's API, "NAME=ID ..", sorted.
 owners() {
     api pods "' '.join(sorted(p['name'].removesuffix('-rig') + '=' + d['id'] for p in doc['pods'] for c in p['containers'] for d in c['devices']))"
 }
 
-# And as the metrics page does.
+# The same from /metrics.
 owners_in_series() {
     curl -fsS -m 60 "$HTTP/metrics" | sed -n 's/^rocelet_device_allocated_info{.*id="\([^"]*\)".*pod="\([^"]*\)-rig".*} 1$/\2=\1/p' | sort | xargs
 }
 
-# And the kubelet.
+# The same from the kubelet.
 owners_by_kubelet() { # POD..
     local pod id
     for pod in "$@"; do
@@ -38,7 +38,7 @@ run_pod b $VF=1
 run_pod x $VF=1
 check_within 10 "each has one" "[[ \$(owners) == \$(owners_by_kubelet a b x) && -n \$(owners) ]]"
 
-say "the kubelet is killed and comes back, b and x go, and c comes"
+say "the kubelet is killed and comes back, b and x end, and c starts"
 stop_kubelet KILL
 launch_kubelet
 wait_until 60 kubelet_ready
@@ -48,12 +48,12 @@ remove_pod x
 run_pod c $VF=1
 NAMED=$(owners_by_kubelet a c)
 OURS=$(pod_resources c $VF)
-check "c has what b or x had" "[[ -n '$OURS' && '$NAMED' == *c=* && '$NAMED' == *a=* ]]"
-check_within 5 "we say that c has it, although the list lacks what the other had" "[[ ' '\$(owners)' ' == *' c=$OURS '* ]]"
-check_within 5 "and so does the page" "[[ ' '\$(owners_in_series)' ' == *' c=$OURS '* ]]"
-check "a has what it had" "[[ ' '\$(owners)' ' == *' a=$(pod_resources a $VF) '* ]]"
+check "c has the device of b or x" "[[ -n '$OURS' && '$NAMED' == *c=* && '$NAMED' == *a=* ]]"
+check_within 5 "rocelet reports c as its owner, although the list lacks the other device" "[[ ' '\$(owners)' ' == *' c=$OURS '* ]]"
+check_within 5 "and so does /metrics" "[[ ' '\$(owners_in_series)' ' == *' c=$OURS '* ]]"
+check "a keeps its device" "[[ ' '\$(owners)' ' == *' a=$(pod_resources a $VF) '* ]]"
 check "nothing has two owners" "[[ -z \$(owners | tr ' ' '\n' | cut -d= -f2 | sort | uniq -d) ]]"
 check "no series without its pod" "! curl -fsS -m 60 $HTTP/metrics | grep -q 'pod=\"\"'"
 check "ordinary reuse is no warning" "! grep ' warn ' $OUT/rocelet.log | grep -q 'trusting the Allocate'"
-check_within 90 "and once the kubelet has had time, what nobody has is nobody's" "[[ \$(owners) == '$NAMED' ]]"
+check_within 90 "and once the kubelet has updated its list, free devices have no owner" "[[ \$(owners) == '$NAMED' ]]"
 stop_rocelet

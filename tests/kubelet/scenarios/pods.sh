@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Two pools of VFs and a shared one under a real kubelet, in both ways of registering: containers get exactly their devices, and
-# everybody tells the same about it.
+# Two pools of VFs and a shared one under a real kubelet, with both kinds of registration: containers get exactly their devices, and
+# kubelet, PodResources and rocelet report the same.
 # proves: daemon/plugin daemon/pools daemon/pods k8s/kubelet k8s/cri
 # when: turns
 # shellcheck source=../rig/lib.sh
@@ -9,7 +9,7 @@
 
 readonly A=rocelet.dev/vf_a B=rocelet.dev/vf_b SHARED=rdma/hca_shared
 
-# The nodes that belong to the addresses in PCIDEVICE_*, that is what the container must see.
+# The device nodes of the addresses in PCIDEVICE_*, which the container must see.
 granted_nodes() { # POD VARIABLE
     local pci netdevs=()
     for pci in $(pod_env "$1" "$2" | tr , ' '); do netdevs+=("$(netdev_of "$pci")"); done
@@ -51,7 +51,7 @@ labelled() { # POD VARIABLE
     done
 }
 
-# Each list came from this daemon, that is after the given ones.
+# The kubelet has lists of this daemon, i.e. more than the given numbers.
 everything_registered() { # LISTS_OF_A LISTS_OF_B LISTS_OF_SHARED
     (($(lists_received $A) > $1 && $(lists_received $B) > $2 && $(lists_received $SHARED) > $3 &&
         $(n_registered $A) == 4 && $(n_registered $B) == 4 && $(n_registered $SHARED) == 10))
@@ -78,34 +78,34 @@ in_mode() { # registry|legacy
     run_pod mixed "$A=1" "$SHARED=1"
     run_pod sharing "$SHARED=1"
     run_pod none
-    check "$1: a pod that asks for one VF sees it and nothing else" "has_exactly_its_devices one PCIDEVICE_ROCELET_DEV_VF_A 1"
-    check "$1: a pod that asks for two sees two" "has_exactly_its_devices two PCIDEVICE_ROCELET_DEV_VF_A 2"
-    check "$1: the other pool's is from the other pool" \
+    check "$1: a pod that requests one VF sees it and nothing else" "has_exactly_its_devices one PCIDEVICE_ROCELET_DEV_VF_A 1"
+    check "$1: a pod that requests two sees two" "has_exactly_its_devices two PCIDEVICE_ROCELET_DEV_VF_A 2"
+    check "$1: a VF of the other pool is from that pool" \
         "has_exactly_its_devices other PCIDEVICE_ROCELET_DEV_VF_B 1 && [[ \$(netdev_of \$(pod_env other PCIDEVICE_ROCELET_DEV_VF_B)) == ens2v* ]]"
-    check "$1: no VF is given twice" \
+    check "$1: no VF is allocated twice" \
         "[[ -z \$(for p in one two mixed; do pod_env \$p PCIDEVICE_ROCELET_DEV_VF_A | tr , '\n'; done | sort | uniq -d) ]]"
     check "$1: a shared pod sees the HCA's nodes" "[[ '$(pod_devices sharing)' == '$(chardevs_of ens1np0)' ]]"
-    check "$1: both at once are both" \
+    check "$1: a pod with both resources sees both" \
         "[[ '$(pod_devices mixed)' == '$(chardevs_of ens1np0 "$(netdev_of "$(pod_env mixed PCIDEVICE_ROCELET_DEV_VF_A)")")' ]]"
-    check "$1: a pod that asks for nothing sees nothing" "[[ -z '$(pod_devices none)' ]] && ! grep -q PCIDEVICE $PODS/none/env"
+    check "$1: a pod that requests nothing sees nothing" "[[ -z '$(pod_devices none)' ]] && ! grep -q PCIDEVICE $PODS/none/env"
     check "$1: _INFO describes each device" "info_agrees one PCIDEVICE_ROCELET_DEV_VF_A && info_agrees two PCIDEVICE_ROCELET_DEV_VF_A"
 
     check_within 10 "$1: PodResources, /api/v1/pods and the environment agree" \
         "all_agree one $A PCIDEVICE_ROCELET_DEV_VF_A && all_agree two $A PCIDEVICE_ROCELET_DEV_VF_A && all_agree other $B PCIDEVICE_ROCELET_DEV_VF_B"
-    check "$1: and tell the same shared slot" "[[ -n '$(pod_resources sharing $SHARED)' && '$(pod_resources sharing $SHARED)' == \$(our_pod_devices sharing $SHARED) ]]"
+    check "$1: and the API and PodResources have the same shared slot" "[[ -n '$(pod_resources sharing $SHARED)' && '$(pod_resources sharing $SHARED)' == \$(our_pod_devices sharing $SHARED) ]]"
     check_within 10 "$1: series bear the pod's name" "labelled one PCIDEVICE_ROCELET_DEV_VF_A && labelled two PCIDEVICE_ROCELET_DEV_VF_A"
 
     make_pod greedy "$B=4"
-    check_within 10 "$1: more than there are is refused" "pod_status greedy | grep -q UnexpectedAdmissionError"
+    check_within 10 "$1: a pod that requests too many is rejected" "pod_status greedy | grep -q UnexpectedAdmissionError"
     remove_pod greedy
     remove_pod one
-    check_within 10 "$1: a removed pod is gone from our list" "[[ -z \$(our_pod_devices one $A) ]]"
+    check_within 10 "$1: a removed pod is removed from rocelet's list" "[[ -z \$(our_pod_devices one $A) ]]"
     run_pod next "$B=3"
-    check "$1: and the daemon goes on" "has_exactly_its_devices next PCIDEVICE_ROCELET_DEV_VF_B 3"
+    check "$1: and the daemon keeps working" "has_exactly_its_devices next PCIDEVICE_ROCELET_DEV_VF_B 3"
     for pod in two other mixed sharing none next; do remove_pod "$pod"; done
 }
 
-# A container that starts again is looked at again: its device's node is not there.
+# PreStartContainer checks a container that restarts: its device node is missing.
 pre_start() {
     local node
     say "PreStartContainer"
@@ -114,15 +114,15 @@ pre_start() {
     rm "/dev/infiniband/$node"
     rm "$PODS/gate/starts"
     kill -KILL "$(pod_pid gate)"
-    check_within 20 "a container without its device node does not start, and the pod's status says why" "pod_status gate | grep -q 'PreStartContainer.*$node'"
+    check_within 20 "a container without its device node does not start, and the pod's status has the reason" "pod_status gate | grep -q 'PreStartContainer.*$node'"
     echo "# $(pod_status gate)"
     make_chardev "$node"
     check_within 60 "it starts when the node is back" "pod_started gate"
     remove_pod gate
 }
 
-# "STATE CONTAINER": what is told of a VF that is offered.
-told_of() { # ID
+# "STATE CONTAINER": of an offered VF, from the API.
+state_of() { # ID
     api devices "next(o['state'] + ' ' + str((o['holder'] or {}).get('container')) for d in doc['devices'] for o in d['resources'] if o['id'] == '$1')"
 }
 
@@ -136,10 +136,10 @@ init_container() {
     pci=$(pod_env early PCIDEVICE_ROCELET_DEV_VF_A init_env)
     run_pod later "$B=1"
     run_pod last "$B=1"
-    check "the kubelet does not name what only an init container has" "[[ -n '$pci' && -z '$(pod_resources early $A)' ]]"
-    check_within 10 "we do, from the kubelet's checkpoint" "[[ \$(told_of $pci) == 'reserved init' ]]"
+    check "the kubelet does not list the device of an init container" "[[ -n '$pci' && -z '$(pod_resources early $A)' ]]"
+    check_within 10 "rocelet does, from the kubelet's checkpoint" "[[ \$(state_of $pci) == 'reserved init' ]]"
     remove_pod early
-    check_within 60 "it is free when the pod is gone" "[[ \$(told_of $pci) == 'free None' ]]"
+    check_within 60 "it is free when the pod is removed" "[[ \$(state_of $pci) == 'free None' ]]"
     remove_pod later
     remove_pod last
 }
@@ -156,12 +156,12 @@ start_kubelet
 in_mode registry
 init_container
 stop_rocelet
-# A kubelet that has seen our sockets go from the registry drops their resources a second later, whoever has registered them meanwhile.
+# A kubelet that notices the removal of our sockets from the registry drops their resources a second later, even if they were registered again meanwhile.
 stop_kubelet
 launch_kubelet
 wait_until kubelet_ready
 in_mode legacy
 pre_start
-# On a slow machine the node that was removed is missing long enough for a verdict.
+# On a slow machine the removed node is missing long enough for a verdict.
 check_complaints "the sysfs root is not this kernel|container not started|no_device_node"
 stop_rocelet

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# The kubelet dies and comes back, again and again: we are there each time, and running pods notice nothing.
-# In the environment: ROUNDS, how often (20); BAR_MS, what the median registration may take, on an idle machine (not judged).
+# The kubelet dies and comes back, again and again: rocelet registers each time, and running pods are not affected.
+# In the environment: ROUNDS, how often (20); BAR_MS, limit for the median registration, on an idle machine (no check without it).
 # proves: k8s/kubelet k8s/rpc daemon/plugin
 # when: turns
 # shellcheck source=../rig/lib.sh
@@ -19,7 +19,7 @@ metrics_socket_serves() {
     curl -fsS -m 2 --unix-socket "$PLUGINS/rocelet-metrics.sock" http://x/metrics | grep -q '^rocelet_'
 }
 
-# One death and one life of the kubelet; counts what is well.
+# Kills and restarts the kubelet once; counts the successes.
 kubelet_round() { # MODE
     stop_kubelet KILL
     launch_kubelet
@@ -82,7 +82,7 @@ print_latencies
 check "PodResources names the same devices" "[[ '$KEPT' == \$(pod_resources keeper $VF) ]]"
 run_pod late "$VF=2"
 check "a new pod gets the others" "[[ -z \$(printf '%s\n' $KEPT \$(pod_resources late $VF) | sort | uniq -d) ]]"
-check "the daemon is still the first" rocelet_runs
+check "the daemon was never restarted" rocelet_runs
 
 say "the daemon is restarted, then killed"
 for signal in TERM KILL; do
@@ -93,7 +93,7 @@ for signal in TERM KILL; do
     check "both pods were untouched by SIG$signal" "[[ \$(pod_pid keeper) == $POD_PID ]] && pod_started late"
 done
 remove_pod late
-check_within 10 "what a pod gave back is free, what is held is not" "run_pod new $VF=2 && [[ -z \$(printf '%s\n' $KEPT \$(pod_resources new $VF) | sort | uniq -d) ]]"
+check_within 10 "returned devices are free, devices in use are not" "run_pod new $VF=2 && [[ -z \$(printf '%s\n' $KEPT \$(pod_resources new $VF) | sort | uniq -d) ]]"
 stop_rocelet
 
 say "the kubelet is killed 3 times, with plugins_registry"

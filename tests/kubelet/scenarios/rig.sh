@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Is the rig itself sound? A plain stand-in instead of rocelet: what fails here is not the daemon's fault.
+# Checks the rig itself, with a stand-in instead of rocelet: a failure here is not caused by the daemon.
 # proves: tests/kubelet
 # shellcheck source=../rig/lib.sh
 . "$(dirname "$0")/../rig/lib.sh" "$1"
@@ -29,14 +29,14 @@ check "a container sees its devices" "[[ '$(pod_devices a)' == 'uverbs0 uverbs2'
 check "they are on one NUMA node" "[[ '$(pod_devices a) $(pod_devices b)' == *0\ uverbs2* ]]"
 check "and its environment" "[[ $(pod_env a STANDIN) == '$(pod_devices a | tr ' ' ,)' ]]"
 check "PodResources agrees" "[[ \$(pod_resources a $RESOURCE) == '$(pod_devices a)' ]]"
-check "a pod that asks for nothing gets nothing" "[[ -z \$(pod_devices none) ]]"
+check "a pod that requests nothing gets nothing" "[[ -z \$(pod_devices none) ]]"
 check "PreStartContainer was called" "grep -q 'PreStartContainer $(pod_devices a)' $OUT/standin.log"
 make_pod greedy "$RESOURCE=1"
-check_within 10 "what asks for too much is refused" "pod_status greedy | grep -q TopologyAffinityError"
+check_within 10 "a pod that requests too much is rejected" "pod_status greedy | grep -q TopologyAffinityError"
 remove_pod greedy
 remove_pod b
 
-say "PreStartContainer holds a container back"
+say "a failing PreStartContainer"
 rm /dev/infiniband/uverbs*
 make_pod b "$RESOURCE=2"
 check_within 10 "with the plugin's sentence" "pod_status b | grep -q 'has no device node'"
@@ -48,7 +48,7 @@ say "health"
 echo "$(pod_devices a) uverbs1 uverbs3" >/run/rig/standin
 check_within 5 "the kubelet no longer counts unhealthy devices" "[[ -z \$(registered $RESOURCE) ]]"
 make_pod sick "$RESOURCE=1"
-check_within 10 "an unhealthy device is not given away" "pod_status sick | grep -q TopologyAffinityError"
+check_within 10 "an unhealthy device is not allocated" "pod_status sick | grep -q TopologyAffinityError"
 remove_pod sick
 rm /run/rig/standin
 check_within 5 "and counts them again" "(( \$(n_registered $RESOURCE) == 4 ))"
@@ -61,10 +61,10 @@ launch_kubelet
 wait_until "kubelet_ready"
 start_standin uverbs0@0 uverbs1@1 uverbs2@0 uverbs3@1
 check_within 5 "it is registered again" "(( \$(registrations $RESOURCE) == 1 ))"
-check "the pod runs on" "[[ '$before' == \$(pod_pid a) ]]"
+check "the pod keeps running" "[[ '$before' == \$(pod_pid a) ]]"
 
 say "the checkpoint lacks the last list"
 json "doc['Data']['RegisteredDevices'].pop('$RESOURCE') and False or json.dumps(doc)" <"$CHECKPOINT" >"$CHECKPOINT.old"
 check "as if an older state had been written last" "json \"'$RESOURCE' in doc['Data']['RegisteredDevices']\" <$CHECKPOINT.old | grep -qx False"
 mv "$CHECKPOINT.old" "$CHECKPOINT"
-check_within 30 "whoever waits for the list gets it" "[[ \$(registered $RESOURCE) == 'uverbs0 uverbs1 uverbs2 uverbs3' ]]"
+check_within 30 "a scenario that waits for the list gets it" "[[ \$(registered $RESOURCE) == 'uverbs0 uverbs1 uverbs2 uverbs3' ]]"

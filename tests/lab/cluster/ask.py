@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Has a machine's agent (guest/agent.py) run the script on stdin: ask.py ADDRESS PORT. Prints what it printed; the exit status is its own."""
+"""Sends the script on stdin to a machine's agent (guest/agent.py): ask.py ADDRESS PORT. Prints its output; exits with its status."""
 import socket, sys
 
 
@@ -10,7 +10,7 @@ def main(address, port):
         answer = connection.makefile("rb").read()
     status, _, output = answer.partition(b"\n")
     sys.stdout.buffer.write(output)
-    return int(status) if status else 255  # the machine has ended in between
+    return int(status) if status else 255  # the machine has ended meanwhile
 
 
 sys.exit(main(*sys.argv[1:]))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # etcd, an API server, its controllers and a scheduler, as tests/kubelet builds them. They run on the host, in the cluster's namespaces, where they
-# are ten times as fast as on an emulated processor. Who talks to the API server has a token; the kubelets' say which node they are.
+# are ten times as fast as on an emulated processor. Clients of the API server have tokens; those of the kubelets name their nodes.
 
 readonly API_PORT=6443
 readonly CONTROL=/run/control # keys, kubeconfigs and etcd's data; in memory
@@ -12,7 +12,7 @@ start_control_plane() {
     tokens >"$CONTROL/tokens"
     openssl genrsa -out "$CONTROL/accounts.key" 2048 2>/dev/null
     run_in_background etcd --data-dir "$CONTROL/etcd" --logger zap --log-level warn
-    # It makes itself a certificate for its address, which is what clients trust.
+    # The API server creates a certificate for its address, which clients trust.
     run_in_background kube-apiserver --etcd-servers=http://127.0.0.1:2379 --bind-address="$MGMT_PREFIX.1" --secure-port="$API_PORT" \
         --cert-dir="$CONTROL/api" --token-auth-file="$CONTROL/tokens" --authorization-mode=Node,RBAC --enable-admission-plugins=NodeRestriction \
         --service-cluster-ip-range=10.96.0.0/24 --service-account-issuer=https://kubernetes.default.svc \
@@ -22,7 +22,7 @@ start_control_plane() {
     kubeconfig admin >"$CONTROL/kubeconfig"
     for ((node = 0; node < N_NODES; node++)); do kubeconfig "node$node" >"$CONTROL/node$node"; done
     becomes_true 120 "$CONTROL_PLANE/kubectl --kubeconfig $CONTROL/kubeconfig get --raw /readyz &>/dev/null" || control_plane_failed
-    # A node on emulated processors may be silent for a while.
+    # A node on emulated processors may miss heartbeats for a while.
     run_in_background kube-controller-manager --kubeconfig="$CONTROL/kubeconfig" --leader-elect=false --node-monitor-grace-period=300s \
         --service-account-private-key-file="$CONTROL/accounts.key" --root-ca-file="$CONTROL/api/apiserver.crt"
     run_in_background kube-scheduler --kubeconfig="$CONTROL/kubeconfig" --leader-elect=false

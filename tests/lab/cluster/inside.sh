@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# The first process in a cluster's namespaces: its networks, its machines and, if wanted, its control plane; then the scenario.
+# The first process in a cluster's namespaces: its networks, its machines and, if requested, its control plane; then the scenario.
 
 . "$CLUSTER_DIR/../../lib/wait.sh"
 . "$CLUSTER_DIR/control_plane.sh"
 
 readonly N_NODES=2
-readonly RUN=/run/cluster           # sockets, and what else is in memory only
-readonly MGMT_PREFIX=10.10.0        # the network in which machines and control plane know each other: .1 is this end, .1N is node N's
+readonly RUN=/run/cluster           # sockets and other files in memory only
+readonly MGMT_PREFIX=10.10.0        # the network of machines and control plane: .1 is this end, .1N is node N's
 readonly AGENT_PORT=9000
 
 declare -A MACHINES # process by node
 
-cmd_inside() { # ENV SCENARIO [ARGS..]   ENV is what run_cluster has written
+cmd_inside() { # ENV SCENARIO [ARGS..]   ENV: the file of run_cluster
     local node scenario status=0
     # shellcheck source=/dev/null
     . "$1"
@@ -21,7 +21,7 @@ cmd_inside() { # ENV SCENARIO [ARGS..]   ENV is what run_cluster has written
     name_image
     make_networks
     start_switch
-    # Beside each other: a machine takes longer.
+    # In parallel: a machine needs longer.
     for ((node = 0; node < N_NODES; node++)); do boot_node "$node"; done
     [[ -z $WITH_KUBELET ]] || start_control_plane
     cluster_env >"$RUN/env"
@@ -33,15 +33,15 @@ cmd_inside() { # ENV SCENARIO [ARGS..]   ENV is what run_cluster has written
     exit "$status"
 }
 
-# Nothing of it is seen outside: /run is this cluster's own.
+# Nothing is visible outside: this cluster has its own /run.
 make_networks() {
     local node
     mount -t tmpfs -o mode=755 run /run
     mkdir "$RUN"
     ip link set lo up
-    # Nobody here waits for IPv6, and its router solicitations only wake the machines.
+    # IPv6 is not used here, and its router solicitations only wake the machines.
     echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6
-    # How many frames a socket of the switch holds before its sender has to wait.
+    # The number of frames that a socket of the switch holds before its sender blocks.
     echo 512 >/proc/sys/net/unix/max_dgram_qlen
     ip link add mgmt type bridge forward_delay 0 mcast_snooping 0
     ip address add "$MGMT_PREFIX.1/24" dev mgmt
@@ -76,7 +76,7 @@ boot_node() { # NODE
     OUT=$CLUSTER_OUT
 }
 
-# What cluster/lib.sh knows about all this.
+# The variables for cluster/lib.sh.
 cluster_env() {
     local name
     for name in PROJECT_DIR CLUSTER_DIR CLUSTER_OUT RUN N_NODES MGMT_PREFIX AGENT_PORT CONTROL CONTROL_PLANE BOOT_TIMEOUT; do
@@ -84,7 +84,7 @@ cluster_env() {
     done
 }
 
-# A scenario does not outlive one of its machines, and says so.
+# Ends the scenario with a message when one of its machines ends.
 watch_machines() { # SCENARIO_PID
     local node
     while kill -0 "$1" 2>/dev/null; do
@@ -93,7 +93,7 @@ watch_machines() { # SCENARIO_PID
             if ! machine_runs; then
                 VERDICT="the machine of node $node ended on its own$(panic_line): $(tail -n 1 "$OUT/qemu.log")"
             elif stalled; then
-                VERDICT="the machine of node $node stands still: no heartbeat for $STALL_TIMEOUT s"
+                VERDICT="the machine of node $node hangs: no heartbeat for $STALL_TIMEOUT s"
             fi
         done
         OUT=$CLUSTER_OUT

@@ -10,7 +10,7 @@ VERSION=$(sed -n 's/^VERSION := //p' "$PROJECT_DIR/Makefile")
 
 # ---- nodes
 
-# Has a node run a script, which knows the helpers of guest/lib.sh. What it leaves in the background lives on.
+# Runs a script on a node, with the helpers of guest/lib.sh. Its background processes keep running.
 node() { # NODE SCRIPT
     /usr/bin/python3 "$CLUSTER_DIR/ask.py" "$MGMT_PREFIX.1$1" "$AGENT_PORT" <<<". /rocelet/lab/guest/cluster.sh
 $2"
@@ -41,12 +41,12 @@ node_metric() { # NODE NAME ['label="x"'..]
 
 # ---- the switch between them
 
-# How frames reach NODE from now on: rate=BIT/S delay=S mark=BYTES limit=BYTES, or "off". See switch.py.
+# Sets how frames reach NODE from now on: rate=BIT/S delay=S mark=BYTES limit=BYTES, or "off". See switch.py.
 set_port() { # NODE KEY=VALUE..
     /usr/bin/python3 "$CLUSTER_DIR/switch.py" ask "$RUN/switch" set "$@" >/dev/null
 }
 
-# "LEFT MARKED DROPPED": frames that have reached NODE, and how many of them the switch has marked; those that it has dropped.
+# "LEFT MARKED DROPPED": frames that have reached NODE, how many of them the switch has marked, and frames that it has dropped.
 port_counters() { # NODE
     /usr/bin/python3 "$CLUSTER_DIR/switch.py" ask "$RUN/switch" counters "$1"
 }
@@ -61,7 +61,7 @@ kubectl() { # ARGS..
     "$CONTROL_PLANE/kubectl" --kubeconfig "$CONTROL/kubeconfig" --cache-dir "$RUN/kubectl" "$@"
 }
 
-# The machines become nodes, and are Ready.
+# Joins the machines to the cluster; returns when they are Ready.
 join_nodes() {
     local node
     for ((node = 0; node < N_NODES; node++)); do cp "$CONTROL/node$node" "$CLUSTER_OUT/node$node/kubeconfig"; done

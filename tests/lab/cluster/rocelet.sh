@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# For scenarios with rocelet on the cluster: what the cluster says of it, pods with a VF each, and traffic between them. To be sourced after lib.sh.
+# For scenarios with rocelet on the cluster: its state in the cluster, pods with a VF each, and traffic between them. Sourced after lib.sh.
 
 RESOURCE=rocelet.dev/roce
 IMAGE=localhost/rocelet:$VERSION
 
-# ---- what the cluster says
+# ---- its state in the cluster
 
-# On all nodes, with this image.
+# The DaemonSet runs on all nodes, with this image.
 rolled_out() { # DAEMONSET IMAGE
     [[ $(kubectl -n rocelet get daemonset "$1" -o jsonpath='{.status.observedGeneration} {.status.updatedNumberScheduled} {.status.numberReady}' 2>/dev/null) == \
         "$(kubectl -n rocelet get daemonset "$1" -o jsonpath='{.metadata.generation}') $N_NODES $N_NODES" ]] &&
@@ -18,7 +18,7 @@ n_ready() { # DAEMONSET
     kubectl -n rocelet get daemonset "$1" -o jsonpath='{.status.numberReady}'
 }
 
-# Of all pods of rocelet.
+# The images of all pods of rocelet.
 images() {
     kubectl -n rocelet get pods -o jsonpath='{.items[*].spec.containers[*].image}'
 }
@@ -27,7 +27,7 @@ rocelet_on() { # NODE
     kubectl -n rocelet get pods --field-selector "spec.nodeName=node$1" -o name
 }
 
-# How many devices pods can be given there.
+# The number of allocatable devices of a node.
 allocatable() { # NODE
     kubectl get node "node$1" -o jsonpath='{.status.allocatable.rocelet\.dev/roce}'
 }
@@ -36,7 +36,7 @@ pod_phase() { # POD
     kubectl get pod "$1" -o jsonpath='{.status.phase}'
 }
 
-# What rocelet could leave on a node, but for empty folders: the hardware's interfaces with their VFs, RDMA devices, programs, files.
+# Everything that rocelet could leave on a node, except empty folders: the hardware's interfaces with their VFs, RDMA devices, programs, files.
 remains_of_rocelet() { # NODE
     node "$1" 'for device in /sys/class/net/*/device; do ip -d link show dev "$(basename "${device%/device}")"; done |
             sed -E "s/^[0-9]+: //; s/ qdisc [a-z_]+ / /; s/ (state|mode) [A-Z]+//g" | grep -v "^ *link/ether"
@@ -45,7 +45,7 @@ remains_of_rocelet() { # NODE
         ls -d /var/lib/kubelet/device-plugins/*rocelet* 2>/dev/null || true'
 }
 
-# ---- pods. Their last argument is how a node's helpers find them.
+# ---- pods. A node's helpers find them by their last argument.
 
 pod_manifest() { # NAME NODE IP/LEN
     cat <<END
@@ -64,7 +64,7 @@ spec:
     imagePullPolicy: Never
     command: [/bin/sh, -c, 'trap exit TERM; while :; do sleep 3600 & wait; done', rig-pod-$1]
     resources: {limits: {$RESOURCE: 1}}
-    # Of the image there is a busybox only: perftest is the node's.
+    # The image has only a busybox: perftest comes from the node.
     volumeMounts:
     - {name: usr, mountPath: /usr, readOnly: true}
     - {name: libibverbs, mountPath: /etc/libibverbs.d, readOnly: true}
@@ -83,7 +83,7 @@ is_listening() {
     node 1 'in_netns right ss -Hltn "sport = :18515" | grep -q .'
 }
 
-# From left to right until one of them ends.
+# Traffic from left to right until one of them ends.
 start_traffic() {
     write_bw right -D 3000 -u 20 -s 4096 --tclass=106 &>"$CLUSTER_OUT/right.log" &
     wait_until is_listening
@@ -101,8 +101,8 @@ counter() { # NODE POD NAME
     node "$1" "rdma_counter \$(pod_rdma $2) $3"
 }
 
-# Of the traffic so far: packets that right has received; of those, how many came out of sequence; left's and right's that came twice or were sent again;
-# frames that the switch has dropped.
+# Counts of the traffic so far: packets that right has received, out of sequence among them, duplicates and retries of both, and frames that
+# the switch has dropped.
 traffic() {
     local right left
     right=$(node 1 'rdma statistic show link "$(pod_rdma right)/1"') left=$(node 0 'rdma statistic show link "$(pod_rdma left)/1"')

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An Ethernet switch between virtual machines, on which a port can be made slow, far away and congested.
+"""An Ethernet switch between virtual machines, whose ports can have a rate, a delay and congestion.
 
     switch.py run CONTROL PORT_SOCKET..           ports 0, 1, ..: the other ends of QEMU's "-netdev dgram"
-    switch.py ask CONTROL set PORT KEY=VALUE..    how frames leave there: rate=BIT/S delay=S mark=BYTES limit=BYTES; "off" ends all that
-    switch.py ask CONTROL counters PORT           frames that left there, of those marked, and dropped
+    switch.py ask CONTROL set PORT KEY=VALUE..    settings of frames leaving there: rate=BIT/S delay=S mark=BYTES limit=BYTES; "off" resets them
+    switch.py ask CONTROL counters PORT           frames that left there, marked ones among them, and dropped ones
 
-It is a program because many a host's kernel has neither netem nor RED. Frames wait at the port they leave by: each takes its time at the port's
-rate, and then the delay. One that finds more than `mark` bytes before it gets CE if it is ECN-capable; one for which `limit` leaves no room is
+It is a program because the kernels of many hosts have neither netem nor RED. Frames wait at the port they leave by: each needs its time at the port's
+rate, and then the delay. With more than `mark` bytes waiting before it, an ECN-capable frame gets CE; a frame that would exceed `limit` is
 dropped. QEMU binds PORT_SOCKET.vm and sends to PORT_SOCKET.
 """
 import collections, selectors, socket, struct, sys, time
@@ -25,7 +25,7 @@ class Port:
         self.peer = path + ".vm"
         self.connected = False
         self.settings = dict(WITHOUT)
-        self.queue = collections.deque()  # (when it is due, frame)
+        self.queue = collections.deque()  # (time to send, frame)
         self.waiting = 0  # bytes in it
         self.last_bit = 0.0  # when the rate allows the next frame
         self.left = self.marked = self.dropped = 0
@@ -49,7 +49,7 @@ class Port:
             self.marked += 1
         self.last_bit = max(self.last_bit, now) + len(frame) * 8 / self.settings["rate"]
         due = self.last_bit + self.settings["delay"]
-        if self.queue:  # never before the one in front of it, whose settings may have been others
+        if self.queue:  # never before the previous frame, which may have had other settings
             due = max(due, self.queue[-1][0])
         self.queue.append((due, marked or frame))
         self.waiting += len(frame)
@@ -58,7 +58,7 @@ class Port:
         return max(0.0, self.queue[0][0] - now) if self.queue else None
 
     def send_due(self, now):
-        """Returns false when the machine takes no more for now."""
+        """Returns false if the machine accepts no more for now."""
         while self.queue and self.queue[0][0] <= now:
             frame = self.queue[0][1]
             try:
@@ -69,7 +69,7 @@ class Port:
                 self.left += 1
             except BlockingIOError:
                 return False
-            except OSError:  # the machine is not there yet, or not any more
+            except OSError:  # the machine does not run yet, or no longer
                 self.connected = False
                 self.dropped += 1
             self.queue.popleft()
@@ -78,7 +78,7 @@ class Port:
 
 
 def congestion_experienced(frame):
-    """The frame with its ECN field set to CE; None when that is not to be: its sender is not ECN-capable (RFC 3168, section 5)."""
+    """The frame with its ECN field set to CE; None if its sender is not ECN-capable (RFC 3168, section 5)."""
     at = 12
     while frame[at : at + 2] in VLAN_TAGS:
         at += 4
@@ -131,7 +131,7 @@ class Switch:
                 self.receive(key.data)
 
     def receive(self, source):
-        for _ in range(64):  # then it is the others' turn
+        for _ in range(64):  # then the other ports' turn
             try:
                 frame = source.socket.recv(FRAME_MAX)
             except BlockingIOError:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs scripts that come over the network of a cluster, each in a bash of its own: agent.py ADDRESS PORT.
+"""Runs scripts received over a cluster's network, each in a bash of its own: agent.py ADDRESS PORT.
 
-A connection brings one script and shuts its half down; it gets the exit status in a line, and all that was printed. What a script leaves in the
-background lives on.
+A client sends one script and shuts its half down; it receives the exit status in a line, and the output. Processes that a script leaves in the
+background keep running.
 """
 import socketserver, subprocess, sys, tempfile
 
@@ -10,7 +10,7 @@ import socketserver, subprocess, sys, tempfile
 class Script(socketserver.StreamRequestHandler):
     def handle(self):
         script = self.rfile.read()
-        # A file and no pipe: what stays in the background may have it open for ever.
+        # A file instead of a pipe: processes in the background may keep it open for ever.
         with tempfile.TemporaryFile() as output:
             status = subprocess.run(["bash", "-c", script], stdin=subprocess.DEVNULL, stdout=output, stderr=output, check=False).returncode
             output.seek(0)

@@ -5,7 +5,7 @@
     at_once.py attach|detach < LINES
 
 LINES: the JSON of one request each. Prints the milliseconds from the first byte sent to the last
-answer; exits with 1 and the first answer that is no success.
+answer; exits with 1 and the first answer that is not a success.
 """
 import selectors
 import socket

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# For scenarios of the attach engine: what VFs look like before anybody has them, whether they are like that again, and the engine's own
-# door. To be sourced after lib.sh.
+# For scenarios of the attach engine: the original state of VFs, whether it is restored, and admin
+# requests. Sourced after lib.sh.
 
 readonly RESOURCE=rocelet.dev/roce VARIABLE=PCIDEVICE_ROCELET_DEV_ROCE STATE_DIR=/var/lib/rocelet CONFIG=/tmp/config.json
 
 SOFT_ROCE=true   # attachments have an rxe device; for a scenario to change before make_pool
 VF_IDS=()        # bus names, in order
-declare -A CLEAN # of each: what it looks like in the host when nobody has it
+declare -A CLEAN # [ID]: its state in the host when it is free
 
-# Makes VFs, remembers what they look like, and configures a pool of them. NETWORK is the pool's "network" object.
+# Makes VFs, records their state, and configures a pool of them. NETWORK is the pool's "network" object.
 make_pool() { # N_VFS [NETWORK]
     local netdev id
     cp "$BUILD/rocectl" /usr/local/sbin/ # not over the share, like the daemon
@@ -41,8 +41,8 @@ make_all_vfs() { # N
 END
 }
 
-# All that can be seen of a VF in the host, but its index, and whether it has ever been up (it then has the kernel's default qdisc, and
-# before Linux 6.12 igb shows its own MAC as what the PF has for it). Prints less, or nothing, when it is away.
+# The state of a VF in the host, without its index, and without what depends on whether it was ever up (it then has the kernel's default qdisc, and
+# before Linux 6.12 igb shows its own MAC as the PF's setting for it). Prints only an empty name while it is not in the host.
 look_of() { # ID
     local path=/sys/bus/pci/devices/$1 name
     name=$(ls "$path/net" 2>/dev/null) || true
@@ -53,7 +53,7 @@ look_of() { # ID
     vf_settings "$1" | sed "s/ether $(cat "$path/net/$name/address") /ether 00:00:00:00:00:00 /"
 }
 
-# The line of its PF about a VF.
+# The PF's settings of a VF.
 vf_settings() { # ID
     ip -d link show dev "$PF" | grep -w "vf $(vf_index "$1")"
 }
@@ -79,7 +79,7 @@ is_clean() { # ID
     [[ $(look_of "$1") == "${CLEAN[$1]}" ]]
 }
 
-# Clean, and for everybody to have.
+# Clean, and free for the next pod.
 is_free() { # ID
     [[ $(engine_state "$1") == free ]] && is_clean "$1"
 }
@@ -89,7 +89,7 @@ all_free() {
     for id in "${VF_IDS[@]}"; do is_free "$id" || return; done
 }
 
-# With what is not as it was, in the log.
+# Logs the differences if they are not.
 check_all_free() {
     local id
     check_within 30 "all VFs are free and as before" all_free
@@ -101,7 +101,7 @@ show_difference() { # ID [POD]
     [[ -z ${2:-} ]] || in_netns "$2" ip -d address show || true
 }
 
-# Is the VF in the pod as it was to be: by its name, up, addressed, marked as ours, with its RDMA device?
+# The VF is in the pod as requested: named, up, with address, rocelet's alias and RDMA device.
 is_complete() { # POD ID IP/LEN
     local link
     link=$(in_netns "$1" ip -d link show dev net1 2>/dev/null) &&
@@ -117,12 +117,12 @@ entry() { # KEYS: an annotation with one entry
     echo "[{\"resource\": \"$RESOURCE\"${1:+, $1}}]"
 }
 
-# The VF of a running pod.
+# The VF of a running pod, from its environment.
 vf_of() { # POD
     pod_env "$1" $VARIABLE
 }
 
-# Fails to start, with a sentence that has all the words, and its VFs are nobody's.
+# The pod fails to start, and its status has one sentence with all the words.
 refused() { # POD WORDS..
     local text word
     text=$(pod_status "$1")
@@ -130,13 +130,13 @@ refused() { # POD WORDS..
     [[ $(grep -o rocelet.dev/networks <<<"$text" | wc -l) == 1 ]]
 }
 
-# ---- the engine's door
+# ---- requests to the engine
 
 rocectl() { # ARGS..
     /usr/local/sbin/rocectl "$@"
 }
 
-# free, attaching, in_pod, returning or bad; fails while nobody answers.
+# free, attaching, in_pod, returning or bad; fails while the daemon does not answer.
 engine_state() { # ID
     local document state
     document=$(curl -fsS -m 60 "$HTTP/api/v1/attachments" 2>/dev/null) || return
@@ -144,7 +144,7 @@ engine_state() { # ID
     echo "${state:-free}"
 }
 
-# With an RDMA device, unless SOFT_ROCE is false.
+# Attaches with an RDMA device, unless SOFT_ROCE is false.
 attach() { # ID POD IP/LEN [ARGS..]
     local soft=()
     ! $SOFT_ROCE || soft=(--soft-roce)
@@ -156,7 +156,7 @@ start_engine() { # [ARGS..]
     wait_until is_up
 }
 
-# The build that dies at KILL_POINT. Ready, unless it has died before.
+# Starts the build that dies at KILL_POINT; returns when it is ready or dead.
 start_armed() { # KILL_POINT [ARGS..]
     ROCELET_KILL_AT=$1 launch_rocelet kill/rocelet --config "$CONFIG" --state-dir "$STATE_DIR" "${@:2}"
     wait_until "is_up || ! kill -0 $ROCELET_PID 2>/dev/null"
@@ -166,7 +166,7 @@ rocelet_died() {
     ! kill -0 "$ROCELET_PID" 2>/dev/null
 }
 
-# Waits for the death that was ordered; false when the daemon lives on.
+# Waits until the daemon dies at its kill point; false if it keeps running.
 dies() { # SECONDS
     local status=0
     becomes_true "$1" rocelet_died 2>/dev/null || return 1

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# For scenarios of the packet programs: what they count against captures of the same packets, and what they leave. To be sourced
+# For scenarios of the packet programs: their counts compared with captures of the same packets, and leftover objects. Sourced
 # after lib.sh.
 
 readonly BPF_OBJECTS='prog map link' # as bpftool names them
 
-# What the kernel has of BPF, and where it hangs in the networks of the machine and of PODS; the same before and after us.
+# The kernel's BPF objects, and where they are attached in the networks of the machine and of PODS; equal before and after rocelet.
 bpf_remains() { # [POD..]
     local kind pod
     for kind in $BPF_OBJECTS; do
@@ -22,7 +22,7 @@ bpf_remains() { # [POD..]
 show_logs() {
     echo "--- the daemon's account of its BPF programs"
     bpf_config 'json.dumps(bpf, indent=1)' || true
-    tell_programs || true
+    list_programs || true
 }
 
 n_bpf_objects() {
@@ -31,7 +31,7 @@ n_bpf_objects() {
     echo "$n"
 }
 
-# One value of the daemon's account of its BPF programs, by a Python expression over: ports (by RDMA device), programs, bpf.
+# One value of "bpf" in /api/v1/config, by a Python expression over: ports (by RDMA device), programs, bpf.
 bpf_config() { # EXPRESSION
     curl -fsS -m 60 "$HTTP/api/v1/config" | /usr/bin/python3 -c '
 import json, sys
@@ -44,8 +44,8 @@ holds_in_bpf() { # EXPRESSION
     [[ $(bpf_config "$1") == True ]]
 }
 
-# Which programs there are, how they hang, and what the kernel has refused; in comments, that summaries repeat.
-tell_programs() {
+# Prints the programs, their hooks, and the kernel's errors as comments, which summaries repeat.
+list_programs() {
     echo "# BPF programs on kernel $(uname -r), by hook:"
     curl -fsS -m 60 "$HTTP/api/v1/config" | /usr/bin/python3 -c '
 import collections, json, sys, textwrap
@@ -75,15 +75,15 @@ start_judging() { # NAME POD..
     done
 }
 
-# Enough of each packet to tell what it is. Not over the share while packets arrive.
+# Enough of each packet to decode it. Not written over the share while packets arrive.
 capture_all() { # POD in|out FILE
     nsenter --net="$(pod_netns "$1")" tcpdump -i "$(pod_netdev "$1")" -p -n -Q "$2" -s 192 -B 32768 -U -w "$3" not tcp 2>"$3.err" &
     CAPTURES+=("$!" "$3")
     wait_until "grep -q 'listening on' $3.err"
 }
 
-# The kernel hands packets over in blocks, and a capture that ends loses what it has not been given: true when each has a datagram that was
-# sent after all that counts, to nobody.
+# The kernel delivers packets in blocks, and a capture that ends loses undelivered ones: true when each capture has a datagram that was
+# sent to an unused port after all counted packets.
 captures_are_whole() {
     local i
     send_mark left right
@@ -109,7 +109,7 @@ stop_judging() { # NAME
     done
 }
 
-# With the judge's figures in the log.
+# Runs the judge, with its figures in the log.
 judged() { # NAME POD [LEFT_OUT..]
     local netdev status=0
     netdev=$(pod_netdev "$2")
@@ -119,7 +119,7 @@ judged() { # NAME POD [LEFT_OUT..]
     return "$status"
 }
 
-# In the cgroup that a kubelet gives a container of that pod.
+# Runs a command in a cgroup as a kubelet names it for a container of that pod.
 as_pod() { # UID COMMAND..
     local container=/sys/fs/cgroup/kubepods/burstable/pod$1/x
     mkdir -p "$container"

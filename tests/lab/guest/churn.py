@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Adds and removes a soft-RoCE device many times while the daemon is asked all the time, and measures the daemon.
+"""Adds and removes a soft-RoCE device many times while it reads the daemon's API without pause, and measures the daemon.
 
   churn.py PID NETDEV ROUNDS
 
-In every other round /api/v1/devices must show the device, and then that it is gone; nobody waits for the daemon in between. The page
+In every other round /api/v1/devices must show the device, and then that it was removed; the other rounds do not wait for the daemon. The page
 is read once a round. Prints NAME=VALUE words: the daemon's resident memory (kB) and descriptors after the first quarter and at the
-end, each time with nothing added, and what it counted meanwhile.
+end, each time with nothing added, and its counters' growth meanwhile.
 """
 import os, re, socket, struct, sys, time
 from daemon import Devices
@@ -19,24 +19,24 @@ DEV_INDEX, DEV_NAME, NDEV_NAME, LINK_TYPE = 1, 2, 51, 65
 
 
 class Rdma:
-    """`rdma link add` and `delete`. Emulated, starting the program takes longer than what it does."""
+    """`rdma link add` and `delete`. On an emulated processor starting the program takes longer than its work."""
 
     def __init__(self):
         self.socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_RDMA)
 
     def add(self, name, netdev):
-        self.ask(NEWLINK, NLM_F_ACK, [(DEV_NAME, name), (LINK_TYPE, "rxe"), (NDEV_NAME, netdev)])
+        self.request(NEWLINK, NLM_F_ACK, [(DEV_NAME, name), (LINK_TYPE, "rxe"), (NDEV_NAME, netdev)])
 
     def delete(self, name):
-        self.ask(DELLINK, NLM_F_ACK, [(DEV_INDEX, self.index(name))])
+        self.request(DELLINK, NLM_F_ACK, [(DEV_INDEX, self.index(name))])
 
     def index(self, name):
-        for attributes in self.ask(GET, NLM_F_DUMP, []):
+        for attributes in self.request(GET, NLM_F_DUMP, []):
             if attributes[DEV_NAME].rstrip(b"\0").decode() == name:
                 return struct.unpack("=I", attributes[DEV_INDEX])[0]
         sys.exit(f"the kernel has no {name}")
 
-    def ask(self, kind, flags, attributes):
+    def request(self, kind, flags, attributes):
         data = b"".join(attribute(*a) for a in attributes)
         self.socket.send(struct.pack("=IHHII", 16 + len(data), kind, NLM_F_REQUEST | flags, 1, 0) + data)
         answers = []
@@ -107,7 +107,7 @@ class Churn:
                 self.until_seen(False)
 
     def measure(self, name, fds_before=0):
-        """When the samples have followed what is there now, and programs are off what is not there any more."""
+        """Measures once the samples cover the present devices, and programs of removed devices are unloaded."""
         self.until_seen(False)
         samples = self.metric("rocelet_samples_total")
         self.until(lambda: self.metric("rocelet_samples_total") >= samples + 2, "two samples more")
@@ -120,7 +120,7 @@ class Churn:
         return fds
 
     def fds(self):
-        """Those that stay: a sample or a look that is under way has some more."""
+        """The least number of several counts: a sample or scan in progress has some more open."""
         counts = []
         for _ in range(40):
             counts.append(len(os.listdir(f"/proc/{self.pid}/fd")))

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What scripts know that a cluster's scenario sends to a node. They end with a status, and count nothing.
+# Helpers for the scripts that a cluster's scenario sends to a node. These return a status and do not count checks.
 . /rocelet/lab/guest/lib.sh
 trap - EXIT
 [[ -z $LAB_KUBELET ]] || . /rocelet/lab/guest/kubelet.sh
 
-# containerd and the kubelet, which joins the cluster with the kubeconfig that the host has put into the output folder.
+# Starts containerd and the kubelet, which joins the cluster with the kubeconfig in the output folder.
 join_cluster() {
     NODE_NAME=$LAB_HOSTNAME
     KUBELET_ADDRESS=${LAB_MGMT%/*}
-    # What is measured of containers is measured seldom: each time takes an emulated processor a second.
+    # Containers are measured seldom: each time costs a second of an emulated processor.
     KUBELET_FLAGS=(--v=2 --kubeconfig=/out/kubeconfig "--node-ip=$KUBELET_ADDRESS" --housekeeping-interval=30s)
     start_node
 }
 
-# Makes an image of the host's known to containerd.
+# Imports an image from the host into containerd.
 import_image() { # FILE   below build/
     ctr --namespace k8s.io images import "/rocelet/build/$1" &>/dev/null
 }

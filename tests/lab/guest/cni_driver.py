@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Plays a container runtime at the CNI door of the daemon: one request, its answer as one line of JSON.
+"""Acts as a container runtime: sends one CNI request to the daemon, prints the answer as one line of JSON.
 
   cni_driver.py COMMAND CONTAINER IFNAME [--netns PATH] [--pod NAMESPACE/NAME] [--config JSON] [--leave DIR] [--hang-up SECONDS]
 

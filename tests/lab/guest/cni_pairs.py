@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Sandboxes come and go at once, as a runtime runs the CNI plugin for them: each waits for a VF as a kubelet hands them out, ADD, DEL.
+"""Runs the CNI plugin for many sandboxes at once, as a runtime does: each sandbox waits for a free VF, as if the kubelet allocated it, then calls ADD and DEL.
 
   cni_pairs.py PLUGIN CNI_PATH PAIRS DEVICE...
 
-PAIRS: number of sandboxes, each with a network namespace, pair-N, which exists. A VF is handed out again as soon as its DEL has succeeded.
+PAIRS: number of sandboxes, each with a network namespace, pair-N, which exists. A VF is allocated again as soon as its DEL has succeeded.
 Prints the seconds that all took, and the longest ADD and DEL in milliseconds; fails with a line for each ADD, DEL or interface that is wrong.
 """
 import concurrent.futures, json, os, queue, subprocess, sys, time
@@ -20,7 +20,7 @@ def plugin(program, path, command, number, config):
 
 
 def inside(number, address, mac):
-    """The interface, as the sandbox has it, is the one of the result."""
+    """The sandbox's interface is the one in the result."""
     shown = subprocess.run(["nsenter", f"--net=/run/netns/pair-{number}", "ip", "-json", "address", "show", "dev", "net1"], capture_output=True, text=True)
     link = json.loads(shown.stdout or "[{}]")[0]
     addresses = [f"{a['local']}/{a['prefixlen']}" for a in link.get("addr_info", [])]
@@ -31,8 +31,8 @@ def inside(number, address, mac):
 def pair(number, program, path, free):
     address, device = f"10.9.{number}.1/24", free.get()
     config = {"cniVersion": "1.1.0", "name": "fast", "type": "rocelet-cni", "deviceID": device, "vlan": 100 + number, "runtimeConfig": {"ips": [address]}}
-    said, add_ms = plugin(program, path, "ADD", number, config)
-    inside(number, address, json.loads(said)["interfaces"][0]["mac"])
+    output, add_ms = plugin(program, path, "ADD", number, config)
+    inside(number, address, json.loads(output)["interfaces"][0]["mac"])
     _, del_ms = plugin(program, path, "DEL", number, config)
     free.put(device)
     return add_ms, del_ms
@@ -51,7 +51,7 @@ def main():
         except Exception as e:
             failed += 1
             print(e, flush=True)
-            if failed == len(devices):  # none is handed out any more
+            if failed == len(devices):  # each failure keeps its VF: none is left, so the other threads would wait for ever
                 os._exit(1)
     if failed:
         return 1

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The daemon seen from a program in the guest: its documents over one kept connection to its unix socket.
+"""The daemon's API for programs in the guest, over one kept connection to its unix socket.
 
-With as little of Python as possible per look: it is emulated, and takes a processor from the daemon.
+With as little Python as possible per read: it is emulated, and competes with the daemon for a processor.
 """
 import json, re, socket, time
 
@@ -14,7 +14,7 @@ class Connection:
         self.socket.connect(SOCKET)
 
     def get(self, path):
-        """The body; anything but 200 ends the program."""
+        """Returns the body; any status but 200 ends the program."""
         self.socket.sendall(b"GET %s HTTP/1.1\r\nHost: x\r\n\r\n" % path.encode())
         answer = self.receive()
         while b"\r\n\r\n" not in answer:
@@ -35,7 +35,7 @@ class Connection:
 
 
 class Devices(Connection):
-    """/api/v1/devices, taken apart when it changed; `arrived` is when it came."""
+    """/api/v1/devices, parsed when it changed; `arrived` is the time of its arrival."""
 
     def __init__(self):
         super().__init__()

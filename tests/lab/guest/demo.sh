@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# For the demo's scenarios: what its view on the host shows. To be sourced after attach.sh.
+# For the demo's scenarios: the content of its view on the host. Sourced after attach.sh.
 
-# What rocelet cannot know, for the list of events.
-tell() { # WORDS..
+# Adds a step of the demo itself to the list of events.
+add_event() { # WORDS..
     echo "$(date -u +%FT%T.%3NZ) $*" >>"$OUT/steps"
 }
 
-# For the host, which cannot reach the daemon's socket: what people would ask for themselves, and all that happened in one list.
-show_attachments() { # [ROCECTL_COMMAND]   pods, or devices where nobody has pods
+# Writes the output of rocectl and a list of all events for the host, which cannot reach the daemon's socket.
+show_attachments() { # [ROCECTL_COMMAND]   pods, or devices if there are no pods
     touch "$OUT/steps"
     while sleep 1; do
         show pods "$(rocectl "${1:-pods}")"
@@ -18,7 +18,7 @@ show_attachments() { # [ROCECTL_COMMAND]   pods, or devices where nobody has pod
 
 declare -A SHOWN
 
-# Writes a file anew when it is to be another, in one step for whoever reads it.
+# Replaces a file atomically if its content differs.
 show() { # FILE TEXT
     [[ $2 != "${SHOWN[$1]:-}" ]] || return 0
     echo "$2" >"$OUT/$1.new"
@@ -31,21 +31,21 @@ event_lines() {
     awk 'NR > 1 { line = $1 " " $3 ":"; for (i = 7; i <= NF; i++) line = line " " $i; print line }'
 }
 
-# train0 writes to train1's memory: its queue is congested, so that some packets arrive with CE marks, and what starts beside it has the
-# processors.
+# train0 writes to train1's memory: congests its queue, so that some packets arrive with CE marks, and the other programs of the
+# demo get the processors.
 mark_traffic() {
     congest_pod train0 8mbit
     answer_with_cnps &
 }
 
-# What train1's NIC would send on CE marks, if it were one; soft-RoCE does not.
+# Sends CNPs for CE marks as train1's NIC would; soft-RoCE does not.
 answer_with_cnps() {
     while sleep 5; do send_cnp train1 train0; done
 }
 
-# The host shows it from here on.
+# From here on the host shows the traffic.
 traffic_is_there() { # RDMA_DEVICE   of train1
     becomes_true 120 "(( \$(rdma_counter $1 rcvd_pkts) > 500 ))" || return
-    tell "traffic from train0 to train1"
+    add_event "traffic from train0 to train1"
     touch "$OUT/ready"
 }

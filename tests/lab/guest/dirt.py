@@ -1,17 +1,17 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""dirt.py - what no tool of the guest can leave behind on an interface, and who keeps it there.
+"""dirt.py - residual state on an interface that no tool of the guest can create.
 
-  dirt.py tcx NETDEV ingress|egress [link]   a BPF program that drops everything; link: kept by a link
+  dirt.py tcx NETDEV ingress|egress [link]   a BPF program that drops everything; link: pinned by a BPF link
   dirt.py xdp NETDEV [link]                  and not by the netdev
-  dirt.py promiscuous NETDEV                 a packet socket that hears everything
-  dirt.py xsk NETDEV                         an XDP socket, to which its first queue belongs
+  dirt.py promiscuous NETDEV                 a packet socket in promiscuous mode
+  dirt.py xsk NETDEV                         an XDP socket, bound to its first queue
   dirt.py nft NETDEV                         a filter at its ingress that drops everything
   dirt.py napi NETDEV [ATTRIBUTE=VALUE]      prints the settings of its NAPI instances, or sets one of all
   dirt.py socket PID                         a socket in the network namespace of a process
   dirt.py links PID FD                       prints the links of the namespace that a file of a process keeps
 
-Who has to keep something becomes "sleep 1000".
+A process that must keep something open becomes "sleep 1000".
 """
 import ctypes
 import fcntl
@@ -54,7 +54,7 @@ def load(kind, verdict):
 
 
 def keep(fd):
-    """Until somebody ends the sleep, as a process that keeps nothing else of the pod."""
+    """Keeps fd open until its process, a sleep, is ended; the process keeps nothing else of the pod."""
     os.set_inheritable(fd, True)
     if os.fork():
         return
@@ -85,8 +85,8 @@ def attributes(data):
     return found
 
 
-def ask(netlink, kind, flags, body):
-    """The bodies of the answers."""
+def request(netlink, kind, flags, body):
+    """Returns the bodies of the answers."""
     netlink.send(struct.pack("<IHHII", 16 + len(body), kind, flags | 1, 1, 0) + body)
     answers = []
     while True:
@@ -101,22 +101,22 @@ def ask(netlink, kind, flags, body):
             data = data[(size + 3) & ~3 :]
 
 
-def ask_napi(command, flags, attrs):
+def request_napi(command, flags, attrs):
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 16) as netlink:
-        family = ask(netlink, 16, ACK, struct.pack("<BBH", 3, 1, 0) + attribute(2, b"netdev\0"))
+        family = request(netlink, 16, ACK, struct.pack("<BBH", 3, 1, 0) + attribute(2, b"netdev\0"))
         number = struct.unpack("<H", attributes(family[0][4:])[1])[0]
-        answers = ask(netlink, number, flags, struct.pack("<BBH", command, 1, 0) + attrs)
+        answers = request(netlink, number, flags, struct.pack("<BBH", command, 1, 0) + attrs)
         return [attributes(answer[4:]) for answer in answers]
 
 
 def links():
-    """Of our namespace."""
+    """The links of our namespace."""
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0) as netlink:
-        for answer in ask(netlink, 18, DUMP, struct.pack("<BBHiII", 0, 0, 0, 0, 0, 0)):
+        for answer in request(netlink, 18, DUMP, struct.pack("<BBHiII", 0, 0, 0, 0, 0, 0)):
             yield attributes(answer[16:])[3].rstrip(b"\0").decode()
 
 
-# ---- what is asked for
+# ---- the commands
 
 
 def tcx(index, direction, how=None):
@@ -134,7 +134,7 @@ def xdp(index, how=None):
         return
     nested = attribute(1, struct.pack("<i", program)) + attribute(3, struct.pack("<I", XDP_SKB_MODE))
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0) as netlink:
-        ask(netlink, 19, ACK, struct.pack("<BBHiII", 0, 0, 0, index, 0, 0) + attribute(43 | 0x8000, nested))
+        request(netlink, 19, ACK, struct.pack("<BBHiII", 0, 0, 0, index, 0, 0) + attribute(43 | 0x8000, nested))
 
 
 def promiscuous(index):
@@ -174,11 +174,11 @@ def nft(netdev):
 
 
 def napi(index, setting=None):
-    for instance in ask_napi(NAPI_GET, DUMP, attribute(1, struct.pack("<I", index))):
+    for instance in request_napi(NAPI_GET, DUMP, attribute(1, struct.pack("<I", index))):
         if setting:
             name, value = setting.split("=")
             kind, form = NAPI[name]
-            ask_napi(NAPI_SET, ACK, attribute(2, instance[2]) + attribute(kind, struct.pack(form, int(value))))
+            request_napi(NAPI_SET, ACK, attribute(2, instance[2]) + attribute(kind, struct.pack(form, int(value))))
         else:
             print("napi", {name: instance[kind].hex() for name, (kind, _) in NAPI.items() if kind in instance})
 

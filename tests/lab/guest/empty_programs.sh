@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# empty_programs.sh - how long that many starts of a program that does nothing take here, in milliseconds: what bars of time are
-# multiples of, since processors differ, and emulated ones most.
+# empty_programs.sh - prints the milliseconds that so many starts of an empty program need here: the unit of limits for
+# delays, since processors differ, and emulated ones most.
 #
 #   empty_programs.sh TIMES
 set -euo pipefail

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Sends what the kernel would send to each netlink socket on which a process listens to events; needs root.
+"""Sends forged kernel messages to each netlink socket on which a process listens to events; needs root.
 
   forge.py PID NETDEV
 
 A link that is gone to rtnetlink, a device that is gone to RDMA netlink, a health report to devlink, a removal to the uevent monitors. Prints the protocol number
-of each socket that was sent something.
+of each socket that got a message.
 """
 import os, socket, struct, sys
 
@@ -34,7 +34,7 @@ def rdma_gone():
 
 
 def health_report():
-    """DEVLINK_CMD_HEALTH_REPORTER_RECOVER of some family: its number does not matter, the kernel is not the sender."""
+    """DEVLINK_CMD_HEALTH_REPORTER_RECOVER of any family: its number does not matter, since the sender is not the kernel."""
     return message(0x1F, struct.pack("=BBH", 55, 1, 0))
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-# An IPAM plugin that tries to order the host's services about, as uid 0, and tells what it has reached: an error with "reached:" and every
-# unix socket that took its connection (of those in /etc/hostile.sockets), "read:" and every file that it could read (/etc/hostile.files).
-# Over rocelet's socket it has the device in /etc/hostile.victim detached.
+# An IPAM plugin that, as uid 0, tries to send requests to the host's services, and reports what it has reached: an error with "reached:" and every
+# unix socket that accepted its connection (of those in /etc/hostile.sockets), "read:" and every file that it could read (/etc/hostile.files).
+# Over rocelet's socket it requests to detach the device in /etc/hostile.victim.
 import json
 import socket
 

@@ -5,7 +5,7 @@
   inject.py NETDEV DESTINATION_MAC SOURCE_IP DESTINATION_IP      on the netdev, in this network namespace
   inject.py --file FILE                                          a capture file, to try the judge with
 
-Prints how many.
+Prints their number.
 """
 import logging, sys
 logging.getLogger("scapy").setLevel(logging.ERROR)  # it cannot compute the ICRC of all of these
@@ -18,7 +18,7 @@ from scapy.layers.inet6 import IPv6, IPv6ExtHdrDestOpt, IPv6ExtHdrHopByHop
 from scapy.layers.l2 import Dot1AD, Dot1Q, Ether
 from scapy.packet import Raw
 
-PORT, QP, ROCE_V1 = 4791, 0xBAD17, 0x8915  # a queue pair that nobody has
+PORT, QP, ROCE_V1 = 4791, 0xBAD17, 0x8915  # an unused queue pair
 ECN = {"not_ect": 0, "ect1": 1, "ect0": 2, "ce": 3}
 ACKNOWLEDGE, CNP = 0x11, 0x81
 # RC, UC, RD, UD and XRC: the opcodes that each has (IBTA volume 1, table 38; annex A14).
@@ -64,13 +64,13 @@ class Packets:
         return packet / self.udp / transport
 
     def v1(self, transport, tc=0):
-        """A GRH looks like an IPv6 header whose next header is 0x1b; what scapy would bind to IPv6 is not there."""
+        """A GRH looks like an IPv6 header whose next header is 0x1b; it avoids the layers that scapy would bind to IPv6."""
         body = raw(transport) + bytes(4)
         grh = IPv6(src="fe80::1", dst="fe80::2", tc=tc, nh=0x1B, hlim=64, plen=len(body))
         return Ether(dst=self.ether.dst, type=ROCE_V1) / Raw(raw(grh) + body)
 
     def tagged(self, packet, *tags):
-        """With VLAN tags behind the addresses."""
+        """Adds VLAN tags behind the addresses."""
         head = Ether(src=packet.src, dst=packet.dst)
         for tag in tags:
             head /= tag
@@ -113,7 +113,7 @@ class Packets:
             yield self.tagged(self.v1(write, 2), Dot1Q(vlan=vlan))
 
     def others(self):
-        """CNPs, one as scapy makes it and some from a source port of 0; bits; and what is none of ours."""
+        """CNPs, one as scapy makes it and some from a source port of 0; bits; and packets that are not RoCE."""
         yield self.ether / self.ip / self.udp / cnp(QP)
         for _ in range(4):
             packet = self.v4(BTH(opcode=CNP, becn=1, dqpn=QP) / CNPPadding(), 0xC2)

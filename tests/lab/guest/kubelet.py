@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a kubelet sees of one resource, with grpc-python, for programs in the guest; and on its own a kubelet's socket that
-takes registrations: kubelet.py FILE writes what was registered, a line each, to FILE."""
+"""A kubelet's view of one resource, with grpc-python, for programs in the guest; run as a program, a kubelet's socket that
+accepts registrations: kubelet.py FILE writes each as a line to FILE."""
 import os, sys, threading, time
 from concurrent import futures
 
@@ -17,7 +17,7 @@ def socket_of(resource):
 
 
 class List:
-    """The last list of a resource; `arrived` is when it came."""
+    """The last list of a resource; `arrived` is the time of its arrival."""
 
     def __init__(self, resource):
         self.lock, self.doc, self.arrived, self.got = threading.Lock(), {}, None, threading.Event()
@@ -29,7 +29,7 @@ class List:
             sys.exit(f"no list of {resource}")
 
     def watch(self):
-        for body in self.stream:  # the bytes: taking them apart comes after the time
+        for body in self.stream:  # bytes: parsed only after the time is taken
             arrived = time.time()
             devices = m["ListAndWatchResponse"].FromString(body).devices
             with self.lock:

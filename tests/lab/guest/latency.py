@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""How long after the kernel's own message a change is visible in /api/v1/devices, or in the list that the kubelet is sent.
+"""Measures the delay from the kernel's message to a change in /api/v1/devices, or in the list sent to the kubelet.
 
   latency.py ROUNDS CASES-FILE [list RESOURCE]
 
@@ -67,7 +67,7 @@ def holds(condition, doc):
     try:
         return eval(condition, {}, doc)
     except (KeyError, IndexError):
-        return False  # what it speaks of is not there
+        return False  # an object of the condition does not exist
 
 
 def wait_visible(devices, condition):
@@ -76,7 +76,7 @@ def wait_visible(devices, condition):
         doc = devices.read()
         if holds(condition, doc):
             return devices.arrived
-        time.sleep(0.003)  # looking is work, too, and takes a processor from the daemon
+        time.sleep(0.003)  # polling, too, competes with the daemon for a processor
     sys.exit(f"never visible: {condition}\n{json.dumps(doc)}")
 
 
@@ -119,7 +119,7 @@ def run_case(messages, devices, rounds, name, command, pattern, condition, undo,
 def source():
     if len(sys.argv) == 3:
         return Devices()
-    from kubelet import List  # only then: it takes seconds to load
+    from kubelet import List  # only here: loading it takes seconds
     return List(sys.argv[4])
 
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# How soon a change is seen, for scenarios with ROUNDS and perhaps a BAR: with one, the median of the rounds is held against that many
-# starts of an empty program, measured here and now. Only on an idle machine (make bench). To be sourced after lib.sh.
+# The delay of a change, for scenarios with ROUNDS and an optional BAR: the median of the rounds must not exceed that many
+# starts of an empty program, measured here and now. Only on an idle machine (make bench). Sourced after lib.sh.
 
 EMPTY_MS=$(/rocelet/lab/guest/empty_programs.sh 1)
 
-# Runs the cases on stdin (see latency.py): every change must be seen.
+# Runs the cases on stdin (see latency.py): every change must become visible.
 latencies() { # WHERE [list RESOURCE]
     local name times median
     cat >/tmp/cases

@@ -7,7 +7,7 @@
 readonly BUILD=/rocelet/build OUT=/out
 readonly HTTP=http://127.0.0.1:9907
 
-# What containers of the overlays have (SECURITY.md, "Privileges"); no scenario's daemon has more than the native one's.
+# Capabilities of the overlays' containers (SECURITY.md, "Privileges"); no scenario's daemon has more than the native one.
 # shellcheck disable=SC2034 # scenarios do
 readonly NATIVE_CAPABILITIES=-all,+net_admin,+net_broadcast,+net_raw,+sys_admin,+sys_ptrace,+dac_read_search,+mknod,+chown,+setpcap,+setuid
 readonly OBSERVE_CAPABILITIES=-all,+net_admin,+net_broadcast,+sys_ptrace,+dac_read_search,+bpf,+perfmon
@@ -35,7 +35,7 @@ make_vfs() { # N
     for ((index = 0; index < $1; index++)); do
         wait_until "vf_netdev $index"
     done
-    udevadm settle --timeout=20 # they are renamed once
+    udevadm settle --timeout=20 # udev renames each once
     VFS=()
     for ((index = 0; index < $1; index++)); do
         VFS+=("$(vf_netdev "$index")")
@@ -63,7 +63,7 @@ make_pod() { # NAME VF_NETDEV IP/LEN [RDMA_DEVICE]
     wait_until "rdma link show $rdma/1 | grep -q ACTIVE"
 }
 
-# What a pod is stands in these alone; kubelet.sh has others for real ones, neighbours.sh for older kernels.
+# Only these functions define what a pod is; kubelet.sh redefines them for real pods, neighbours.sh for older kernels.
 in_pod() { # NAME COMMAND..
     ip netns exec "$@"
 }
@@ -76,7 +76,7 @@ pod_netdev() { # NAME
     echo net1
 }
 
-# A program of the machine's in the pod's network: for looking, not as the pod.
+# Runs a program of the machine in the pod's network namespace: to inspect it, not as the pod.
 in_netns() { # NAME COMMAND..
     nsenter --net="$(pod_netns "$1")" "${@:2}"
 }
@@ -93,7 +93,7 @@ pod_ip() { # NAME
     in_netns "$1" ip -4 -brief address show "$(pod_netdev "$1")" | awk '{ sub("/.*", "", $3); print $3 }'
 }
 
-# The RDMA device on its netdev: the others' are listed without the netdev's name.
+# The RDMA device on the pod's netdev: those of others are listed without a netdev name.
 pod_rdma() { # NAME
     in_netns "$1" rdma link show | awk -v netdev="$(pod_netdev "$1")" '$0 ~ " netdev " netdev "( |$)" { sub("/.*", "", $2); print $2 }'
 }
@@ -102,7 +102,7 @@ ping_pod() { # FROM TO
     in_pod "$1" busybox ping -c 1 -W 5 "$(pod_ip "$2")"
 }
 
-# One perftest run; ARGS go to both ends. Fails when either end does.
+# One perftest run; ARGS go to both ends. Fails if either end does.
 perftest() { # TOOL CLIENT_POD SERVER_POD [ARGS..]
     local tool=$1 client=$2 server=$3 pid
     shift 3
@@ -113,14 +113,14 @@ perftest() { # TOOL CLIENT_POD SERVER_POD [ARGS..]
     wait "$pid" || has_no_report
 }
 
-# All is transferred, but the processors' clocks were too uneven, on a busy machine, for perftest to say how fast: so it ends with an error,
-# and without a word to its peer.
+# All data was transferred, but on a busy machine the processors' clocks may differ too much for perftest to print a rate: it then exits with an error,
+# without telling its peer.
 has_no_report() {
     grep -q "Can't produce a report" "$OUT"/perftest-{client,server}.log
 }
 
 # One congestion notification packet, as a receiver's NIC would send it: soft-RoCE sends none. It goes through an ordinary
-# socket: a BTH with opcode 0x81, 16 reserved bytes, and an ICRC that nobody needs (rxe ignores CNPs).
+# socket: a BTH with opcode 0x81, 16 reserved bytes, and an unused ICRC (rxe ignores CNPs).
 send_cnp() { # FROM_POD TO_POD [QP]
     local qp bth reserved
     qp=$(printf '\\x%02x\\x%02x\\x%02x' $((${3:-17} >> 16 & 255)) $((${3:-17} >> 8 & 255)) $((${3:-17} & 255)))
@@ -129,7 +129,7 @@ send_cnp() { # FROM_POD TO_POD [QP]
     in_netns "$1" bash -c 'printf "$1" >"/dev/udp/$2/4791"' send_cnp "$bth$reserved" "$(pod_ip "$2")"
 }
 
-# Makes a pod's own transmit queue congested: what it sends at more than RATE waits, and waiting ECN-capable packets are
+# Makes a pod's own transmit queue congested: packets above RATE wait, and waiting ECN-capable packets are
 # marked CE, as a switch would do.
 congest_pod() { # POD RATE, for example 8mbit
     local netdev
@@ -149,31 +149,35 @@ lines() { # FILE
     wc -l <"$1"
 }
 
-# A counter of an RDMA device, from the kernel: what the daemon's numbers are compared with.
+# A counter of an RDMA device, from the kernel: for comparison with the daemon's numbers.
 rdma_counter() { # DEVICE COUNTER
     rdma statistic show link "$1/1" | awk -v name="$2" '{ for (i = 1; i < NF; i++) if ($i == name) print $(i + 1) }'
 }
 
 # ---- the daemon
 
-# From a disk of the machine's own, as installed programs are: over the share every page of code is a round trip.
+# Starts it from a disk of the machine, as installed programs are: over the share every page of code is a round trip.
 start_rocelet() { # [ARGS..]
     launch_rocelet "$LAB_ROCELET" "$@"
     wait_until "healthy || ! kill -0 $ROCELET_PID"
     kill -0 "$ROCELET_PID" 2>/dev/null || fail "rocelet ended before it answered on $HTTP/healthz"
 }
 
+# On the share, where it outlives the machine; each line is a round trip to the host. A scenario that measures chooses another place, and
+# copies it when it is done.
+DAEMON_LOG=$OUT/rocelet.log
+
 # Without waiting. PROGRAM is below build/.
 launch_rocelet() { # PROGRAM [ARGS..]
     local installed=/usr/local/sbin/${1//\//-}
     [[ -e $installed ]] || cp "$BUILD/$1" "$installed"
-    # The sanitizers' libraries, beside the program that needs them, are not in the image.
+    # The image has no sanitizers' libraries; they are beside the program.
     (cd / && LD_LIBRARY_PATH=$BUILD/${1%rocelet}lib exec setpriv --bounding-set "$CAPABILITIES" --inh-caps=-all "$installed" "${@:2}") \
-        >>"$OUT/rocelet.log" 2>&1 &
+        >>"$DAEMON_LOG" 2>&1 &
     ROCELET_PID=$!
 }
 
-# The kernel's log has a line for each call that the filter did not let through, with the program's name.
+# The kernel's log has a line for each call that the filter rejected, with the program's name.
 refused_calls() {
     dmesg | { grep -oE 'audit: type=1326 .*' || true; } | { grep -oE ' (comm|syscall|sig)=[^ ]+' || true; } | paste -d' ' - - - | sort | uniq -c
 }

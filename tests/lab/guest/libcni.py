@@ -38,8 +38,8 @@ def main():
         # Before 0.4.0 a DEL has no previous result (libcni/api.go).
         if result is not None and (verb != "del" or version >= "0.4.0"):
             config["prevResult"] = result
-        said = call(verb, config, container, netns, path)
-        result = said if verb == "add" else result
+        output = call(verb, config, container, netns, path)
+        result = output if verb == "add" else result
     if verb == "add":
         with open(cache, "w") as f:
             json.dump(result, f)

@@ -9,7 +9,7 @@ make_pod() { # NAME VF_NETDEV IP/LEN [RDMA_DEVICE]
     local name=$1 vf=$2 address=$3 rdma=${4:-rxe_$1} netdev=net_$1
     ip link set "$vf" down
     ip link set "$vf" name "$netdev"
-    # What comes from an address of the machine's own is taken in.
+    # Accept packets from an address of this machine.
     echo 0 | tee /proc/sys/net/ipv4/conf/{all,"$netdev"}/rp_filter >/dev/null
     echo 1 >"/proc/sys/net/ipv4/conf/$netdev/accept_local"
     # Only the netdev that has an address answers for it: the emulated switch sends broadcasts back to their sender, too.
@@ -23,7 +23,7 @@ make_pod() { # NAME VF_NETDEV IP/LEN [RDMA_DEVICE]
     wait_until "rdma link show $rdma/1 | grep -q ACTIVE"
 }
 
-# The table of the machine's own addresses decides first about what comes in, and last about what goes out.
+# The table of the machine's own addresses is consulted first for received packets, and last for sent ones.
 go_over_the_nic() { # NAME IP
     local i
     if ((!${#NEIGHBOURS[@]})); then
@@ -46,7 +46,7 @@ route_to_neighbours() { # NAME
     done
 }
 
-# One of several to the same address, of which who sends chooses by the netdev.
+# One of several routes to the same address; the sender chooses by its netdev.
 neighbour_route() { # NAME ITS_IP TO_IP
     ip route append "$3" dev "net_$1" src "$2" table 100
 }
@@ -63,7 +63,7 @@ pod_netdev() { # NAME
     echo "net_$1"
 }
 
-# A netdev that goes down loses its routes.
+# A netdev that is set down loses its routes: add them again.
 pod_link() { # NAME up|down
     ip link set "net_$1" "$2"
     [[ $2 == down ]] || route_to_neighbours "$1"

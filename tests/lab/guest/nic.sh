@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # The lab's NIC in the guest (tests/lab/module); sourced after lib.sh.
 
-# The host builds it for this kernel; udev is not to call its RDMA devices after the bus they are on.
+# The host builds it for this kernel; udev must not rename its RDMA devices after their bus.
 load_nic() {
     check "the host builds a NIC for this kernel" 'host_part module "$(uname -r)"'
     insmod "$OUT/lab_nic.ko"

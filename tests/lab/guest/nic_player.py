@@ -3,11 +3,11 @@
 """Plays scenario files (docs/reference/scenarios.md) on the lab's NIC (tests/lab/module), each port on a function of its own.
 
   nic_player.py PAGE make FOLDER          binds functions and makes the ports of all files in FOLDER as their headers say
-  nic_player.py PAGE play FOLDER LOG      plays them before the running daemon, one sample for each of its samples; LOG: what it said when
+  nic_player.py PAGE play FOLDER LOG      plays them to the running daemon, one sample for each of its samples; LOG: its verdicts and their times
 
-Beside each NAME.jsonl it leaves NAME.played.jsonl, the same with the times that the daemon's samples had: what grows with the time has grown as much more
-or less. PAGE is docs/reference/metrics.md. The port with the highest number steps the others: its counters must be such that the daemon never looks at it between samples.
-What a file asks for and this NIC cannot show ends the program.
+Beside each NAME.jsonl it leaves NAME.played.jsonl, the same with the times of the daemon's samples, and with growth over time scaled
+accordingly. PAGE is docs/reference/metrics.md. The port with the highest number steps the others: the daemon must never read its counters between samples.
+The program exits if a file needs something that this NIC cannot show.
 """
 import glob
 import json
@@ -24,15 +24,15 @@ from nic_vendors import Vendor, counters
 BUS = "/sys/bus/pci"
 PF_IDS = ("0x8086", "0x10c9")  # the emulated NIC
 DRIVERS = {"mlx5": "mlx5_core", "bnxt_re": "bnxt_en"}
-# Counts below this come whole, when they come; above it they grow with the time, as rates.
+# Counts below this are added at once; larger ones grow with the time, as rates.
 FEW = 100
 GAUGES = ("outbound_pci_stalled_", "active_")
-# A counter that reads 0 for so many samples at most and is back at its total counts on meanwhile.
+# A counter that reads 0 for at most this many samples, and then its total again, counts on meanwhile.
 DIP = 2
 PCIE_SPEEDS = {2.5: 1, 5: 2, 8: 3, 16: 4, 32: 5, 64: 6}
 ACTIVE = 4
-PATIENCE_S = 180  # of a machine that others keep busy
-# What a sample may say of a port that says no more than its counters.
+PATIENCE_S = 180  # for a busy machine
+# Keys of a sample that only has counters.
 SILENT = {"t", "device", "port", "values"}
 
 
@@ -51,7 +51,7 @@ def run(*command, text=""):
 
 
 def batch(program, lines):
-    """One start of ip or dcb for all: emulated, each takes half a second."""
+    """One start of ip or dcb for all lines: on an emulated processor each start takes half a second."""
     if lines:
         run(program, "-b", "-", text="\n".join(lines) + "\n")
 
@@ -60,7 +60,7 @@ def wait_for(what, holds):
     deadline = time.monotonic() + PATIENCE_S
     while not holds():
         if time.monotonic() > deadline:
-            sys.exit(f"still not so after {PATIENCE_S} s: {what}")
+            sys.exit(f"still not true after {PATIENCE_S} s: {what}")
         time.sleep(0.02)
 
 
@@ -97,14 +97,14 @@ def number_of(device):
 
 
 def is_dip(values, i):
-    """Is value i a 0 between totals that do not fall?"""
+    """True if value i is a 0 between totals that do not fall."""
     before = next((v for v in reversed(values[:i]) if v), 0)
     after = next((v for v in values[i + 1:i + 1 + DIP] if v), 0)
     return values[i] == 0 and 0 < before <= after
 
 
 def counted(values, dips=True):
-    """What was counted where nothing (None), or 0 for a moment, was read: in between it grew evenly, at the ends it stood."""
+    """Fills in values that could not be read (None) or read 0 for a moment: linear growth in between, constant at the ends."""
     known = [i for i, v in enumerate(values) if v is not None and not (dips and is_dip(values, i))]
     filled = list(values)
     for i in set(range(len(values))) - set(known):
@@ -118,7 +118,7 @@ def is_rate(name, grown):
 
 
 class Port:
-    """A port of a file: what it is, its samples, the function that plays it."""
+    """A port of a file: its header, its samples, the function that plays it."""
 
     def __init__(self, header, vendors):
         self.header, self.device = header, header["device"]
@@ -126,16 +126,16 @@ class Port:
         self.lines, self.samples, self.path = [], [], None
 
     def add(self, line):
-        """A sample: the driver's counters, and whatever else it says."""
+        """Adds a sample: the driver's counters and other values."""
         self.lines.append(line)
         values = dict(line["values"])
-        says = {k: v for k, v in line.items() if k not in SILENT}
-        says["state"] = values.pop("roce_port_state", line.get("state", self.header["state"]))
+        others = {k: v for k, v in line.items() if k not in SILENT}
+        others["state"] = values.pop("roce_port_state", line.get("state", self.header["state"]))
         values.pop("roce_port_rate_bytes_per_second", None)  # follows the state
         found, lacks = counters(self.vendor, values)
         if lacks:
             sys.exit(f"{self.device}: its driver counts nothing like {lacks}")
-        self.samples.append((line["t"], found, says))
+        self.samples.append((line["t"], found, others))
 
     def file(self, name):
         return f"{self.path}/lab/{name}"
@@ -143,7 +143,7 @@ class Port:
     def netdev(self):
         return os.listdir(f"{self.path}/net")[0]
 
-    # What there is before the daemon.
+    # --- before the daemon starts
 
     def make(self):
         put(self.file("names"), "".join(f"{place} {name}\n" for place, name in self.samples[0][1]))
@@ -152,14 +152,14 @@ class Port:
 
     def set_up(self):
         speed = self.header["rate_bytes_per_second"] * 8e-6
-        if speed != 200000:  # as the module makes them
+        if speed != 200000:  # the module's default
             run("ethtool", "-s", self.netdev(), "speed", f"{speed:.0f}", "duplex", "full", "autoneg", "off")
         return self.settings(self.header.get("settings") or {})
 
-    # What happens.
+    # --- while it plays
 
     def settings(self, settings):
-        """Sets what has a file; returns what `dcb` is to set."""
+        """Sets settings that are files; returns the arguments for `dcb`."""
         dcb = []
         for key, value in settings.items():
             if key == "pfc":
@@ -178,7 +178,7 @@ class Port:
     def health(self, health):
         for key, value in health.items():
             if key == "devlink_error":
-                for _ in range(2):  # the first is recovered from
+                for _ in range(2):  # the first one is recovered
                     put(self.file("fault"), value)
             elif key == "unreachable":
                 put(self.file("gone"), str(int(value)))
@@ -189,7 +189,7 @@ class Port:
         put(f"{self.path}/net/{self.netdev()}/carrier", str(int(state == ACTIVE)))
 
     def change(self, i):
-        """What sample i says beyond counters, and the sample before did not. False: nothing."""
+        """Makes the changes of sample i, other than counters, from the sample before. Returns False if there is none."""
         before, now = self.samples[i - 1][2], self.samples[i][2]
         changed = {k: v for k, v in now.items() if k != "state" or v != before["state"]}
         for key, value in changed.items():
@@ -200,7 +200,7 @@ class Port:
         return bool(changed)
 
     def script(self):
-        """Each sample's step, from the second on: what counters do from the sample before on."""
+        """The step of each sample from the second on: the growth of counters since the sample before."""
         grows = {}
         read = {name: [found.get(name) for _, found, _ in self.samples] for name in self.samples[0][1]}
         true = {name: counted(values, not name[1].startswith(GAUGES)) for name, values in read.items()}
@@ -214,12 +214,12 @@ class Port:
 
     @staticmethod
     def masks(name, states, mask):
-        """From one sample to the next."""
+        """The change of a mask from one sample to the next."""
         if states[0] != states[1]:
             yield f"{name[0]} {name[1]} {mask} {states[1]:d}"
 
     def failures(self, i):
-        """RDMA counters are missing together, when a look fails; those of ethtool one by one, when a driver does not list them any more."""
+        """RDMA counters are missing together, when a read fails; those of ethtool one by one, when a driver no longer lists them."""
         def missing(k):
             return {name for name in self.samples[0][1] if name not in self.samples[k][1]}
 
@@ -245,7 +245,7 @@ class Port:
             yield f"{name[0]} {name[1]} + {grown:.0f}"
 
     def played(self, times):
-        """The lines, as they were at these times."""
+        """The lines with the values that were shown at these times."""
         shown = dict(self.lines[0]["values"])
         read = {series: [line["values"].get(series) for line in self.lines] for series in shown}
         true = {series: counted(values, self.is_counter(series)) for series, values in read.items()}
@@ -292,12 +292,12 @@ def load(folder, vendors):
 
 
 def parent_of(port, ports):
-    """The physical function's port; ports of one file stand together."""
+    """The physical function's port; ports of one file are adjacent."""
     return next(p for p in reversed(ports[:ports.index(port)]) if p.header["function"] == port.header["parent"])
 
 
 def place(ports):
-    """Which function plays which port."""
+    """Assigns a function to each port."""
     free = iter(physical_functions())
     for port in ports:
         if not port.header.get("parent"):
@@ -322,16 +322,16 @@ def make(ports):
         bind(port.path, port.driver)
     for port in ports:
         port.make()
-    run("udevadm", "settle", "--timeout=60")  # they are renamed once
+    run("udevadm", "settle", "--timeout=60")  # udev renames each once
     batch("dcb", [line for port in ports for line in port.set_up()])
     batch("ip", [f"link set {port.netdev()} up" for port in ports])
-    # A management port is one that carries the default route.
+    # A management port is one with the default route.
     batch("ip", [f"route add default dev {port.netdev()} metric {i + 1}" for i, port in enumerate(ports) if port.header.get("management")])
     beat(ports[-1])
 
 
 def beat(port):
-    """From here on its looks are steps; one is made, so that counters begin where samples do."""
+    """From here on each read of its counters is a step; makes one, so that counters start with the first sample."""
     put(port.file("beat"), "1")
     stats = glob.glob(f"{port.path}/infiniband/*/ports/1/hw_counters")[0]
     get(f"{stats}/{next(name for name in os.listdir(stats) if name != 'lifespan')}")
@@ -341,7 +341,7 @@ def beat(port):
 
 
 class Steps:
-    """Waits for steps of the module."""
+    """Waits for the module's steps."""
 
     def __init__(self, port):
         self.fd = os.open(port.file("step"), os.O_RDONLY)
@@ -358,7 +358,7 @@ class Steps:
 
 
 def write_scripts(ports):
-    """While nothing steps."""
+    """Writes the scripts while no step is made."""
     put(ports[-1].file("beat"), "0")
     for port in ports:
         for text in port.script():
@@ -375,7 +375,7 @@ def play(pieces, ports, log):
     steps = Steps(ports[-1])
     wait_for("every port is judged", lambda: len(json.loads(daemon.get("/api/v1/diagnosis"))["ports"]) >= len(ports))
     write_scripts(ports)
-    # The sample that makes the next step is the files' first one.
+    # The daemon's sample that makes the next step is the first one of the files.
     first = steps.now() + 1
     record = {"samples": [], "changes": {}, "reports": []}
     n = max(len(p.samples) for p in ports)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a series is called by a vendor's driver, and in which unit it counts: docs/reference/metrics.md, which is made from the daemon's own tables.
+"""Each series' name and unit in a vendor's driver, from docs/reference/metrics.md, which is generated from the daemon's own tables.
 
 Only hw_counters and ethtool's statistics: the lab's NIC has no others.
 """
 import re
 
 UNITS = {"": 1, "µs": 1e6, "%": 100, "bits": 8}
-# The page's tables, and what the lab's NIC calls the place.
+# The page's tables, and their names in the lab's NIC.
 PLACES = {"### hw_counters of each RDMA driver": "hw", "### ethtool statistics of the netdev's driver": "eth"}
 NAME = re.compile(r"`([^`]+)`(?: ³²)?(?: \(([^)]+)\))?")
 
@@ -28,7 +28,7 @@ class Vendor:
                 self.add(place, row[0].strip("`"), row[column])
 
     def add(self, place, series, cell):
-        """Of names joined by "else" the first count, and what ethtool tells before all else."""
+        """Of names joined by "else" the first is used; those of ethtool take precedence."""
         found = NAME.findall(cell.split(", else ")[0])
         if found and "(device)" not in cell:
             self.names[series] = place, [name for name, _ in found], UNITS[found[0][1]]
@@ -47,7 +47,7 @@ def cells(row):
 
 
 def counters(vendor, values):
-    """{(place, name): value in the driver's units} of values by series, and what the driver cannot show.
+    """{(place, name): value in the driver's units} of values by series, and the series that the driver cannot show.
 
     A series may be the sum of several names, some of which are series of their own: the rest goes to the first that is not.
     """

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Says what a file of the journal says, or changes it and signs it anew: a record of another boot, another device, an older version.
+"""Prints a file of the journal, or changes it and updates its checksum: a record of another boot, another device, an older version.
 
   record.py FILE                        its JSON
-  record.py FILE KEY[.KEY]..=[JSON]..   without JSON the key is taken out; one that is not there was not set
+  record.py FILE KEY[.KEY]..=[JSON]..   without JSON the key is removed
 """
 import json
 import sys
@@ -14,7 +14,7 @@ MAGIC = b"rocelet-journal 1 "
 
 
 def read(block):
-    """Serial and record, of a block that is whole."""
+    """Serial and record of a complete block."""
     line, _, rest = block.partition(b"\n")
     if not line.startswith(MAGIC):
         return 0, None

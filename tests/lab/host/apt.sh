@@ -2,6 +2,9 @@
 # shellcheck shell=bash
 # What this machine's apt knows: every mirror the lab uses is derived from here, so no host name is written down anywhere.
 
+# shellcheck source=../../lib/apt.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../../lib/apt.sh"
+
 readonly LAB_KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
 
 # The Debian mirror this machine uses for its own release. apt reads its own configuration (one-line and deb822 alike), and the
@@ -26,10 +29,6 @@ require_mirror() {
     fi
     [[ -n $mirror ]] || die "apt knows no Debian mirror with $(host_codename) main: the lab needs a Debian host with a working apt"
     echo "$mirror"
-}
-
-apt_quiet() {
-    apt-get -qq -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 "$@" >/dev/null
 }
 
 # Entries for all that this machine gets Debian from: its release, that one's updates and its security updates.

@@ -13,7 +13,7 @@ LAB_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # Enough to reach the root file system and the 9p shares; init.sh loads the rest.
 readonly INITRD_MODULES=(virtio_pci virtio_blk ext4 9pnet_virtio 9p)
 # What the lab has hardware for, or needs without any: a fifth of Debian's modules.
-readonly KEPT_MODULES='arch|block|crypto|lib|mm|net|virt|fs/(9p|configfs|ext4|fscache|jbd2|mbcache|netfs|nls|overlayfs)|drivers/(block/(loop|virtio_blk)|char/hw_random|crypto/virtio|dca|i2c/algos|infiniband/(core|sw)|net/(bonding|dummy|ifb|ipvlan|macsec|macvlan|macvtap|net_failover|nlmon|tap|team|tun|veth|virtio_net|vrf|vxlan|wireguard)|net/ethernet/intel/(igb|igbvf)|net/mdio|pps|ptp|vdpa|vhost|virtio)'
+readonly KEPT_MODULES='arch|block|crypto|lib|mm|net|virt|fs/(9p|configfs|ext4|fscache|jbd2|mbcache|netfs|nls|overlayfs)|drivers/(block/(loop|virtio_blk)|char/hw_random|crypto/virtio|dca|i2c/algos|infiniband/(core|sw)|iommu|net/(bonding|dummy|ifb|ipvlan|macsec|macvlan|macvtap|net_failover|nlmon|tap|team|tun|veth|virtio_net|vrf|vxlan|wireguard)|net/ethernet/intel/(igb|igbvf)|net/mdio|pps|ptp|vdpa|vfio|vhost|virtio)'
 
 main() { # WORKDIR KERNEL
     local work=$1 release

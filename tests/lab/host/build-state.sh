@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Boots a machine and saves it into WORKDIR; see state.sh. A program of its own, like build-root.sh. What machine it is, its environment says:
-# ROOT_DIR, KERNEL_DIR, MEMORY, NICS, WITH_KUBELET, MGMT.
+# ROOT_DIR, KERNEL_DIR, MEMORY, NICS, WITH_KUBELET, WITH_IOMMU, MGMT.
 set -euo pipefail
 shopt -s inherit_errexit
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# lab.sh cluster: several machines at once, whose NICs hang on one switch, and with "# cluster: --kubelet" in the scenario a control plane
-# beside them. All of it lives in network, process and mount namespaces of its own, and ends with the first process there. The scenario, of
-# cluster/scenarios, runs there too.
+# lab.sh cluster: several machines at once, whose NICs are connected to one switch, and with "# cluster: --kubelet" in the scenario a control plane
+# beside them. All of it runs in network, process and mount namespaces of its own and ends with the first process there; the scenario, from
+# cluster/scenarios, too.
 
 readonly CLUSTER_DIR=$LAB_DIR/cluster
 
@@ -33,14 +33,14 @@ cluster_scenarios() {
     basename -s .sh "$CLUSTER_DIR"/scenarios/*.sh | xargs
 }
 
-# The first process in the namespaces is this program again: cluster/inside.sh. Whatever ends this one ends all of them.
+# The first process in the namespaces is this program again: cluster/inside.sh. When this process ends, for whatever reason, all of them end.
 run_cluster() { # SCENARIO [ARGS..]
     local first name
     for name in OUT MEMORY KERNEL TIMEOUT WITH_KUBELET CONTROL_PLANE; do printf '%s=%q\n' "$name" "${!name}"; done >"$OUT/env"
     setpriv --pdeathsig KILL unshare --mount --net --pid --fork --kill-child --mount-proc \
         bash "$LAB_DIR/lab.sh" inside "$OUT/env" "$@" </dev/null 8>&- > >(show_cluster) 2>&1 &
     first=$!
-    # shellcheck disable=SC2064  # the value of now
+    # shellcheck disable=SC2064  # the current value
     trap "kill -KILL $first 2>/dev/null || true" EXIT
     trap 'exit 130' INT
     trap 'exit 143' TERM HUP
@@ -53,7 +53,7 @@ show_cluster() {
 
 report_cluster() { # SCENARIO STATUS SECONDS
     local last log
-    # What the last process has said may still be on its way through tee.
+    # The output of the last process may still be in transit through tee.
     becomes_true 5 "tail -n 1 $OUT/scenario.log | grep -qE '^[0-9]+ passed'" || true
     last=$(tail -n 1 "$OUT/scenario.log")
     if (($2 == 0)); then

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Saying things to whoever runs the lab.
+# Messages to the user of the lab.
 
 . "$(dirname "${BASH_SOURCE[0]}")/../../lib/job.sh"
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# lab.sh demo: real pods with a VF each, RDMA traffic between them, the daemon inside, and on this terminal what it says, once a second.
-# The first time there is no kubelet: while it is built, VFs that rocectl attaches and traffic between them.
+# lab.sh demo: real pods with a VF each, RDMA traffic between them, the daemon inside, and on this terminal its output, once a second.
+# Without a kubelet, as at the first start: while it is built, VFs that rocectl attaches, and traffic between them.
 
 readonly DEMO_PORT=9907
 readonly DEMO_URL=http://127.0.0.1:$DEMO_PORT
@@ -12,7 +12,7 @@ readonly BUILD_LOG=$PROJECT_DIR/build/kubelet-build.log
 KUBELET_BUILD= # its process, and its group, while the kubelet is built
 DEMO_NOTICE=   # a line of the view
 DEMO_BEGAN=    # SECONDS when the view with pods came up
-DEMO_SEEN=     # has the view shown traffic of pods?
+DEMO_SEEN=     # non-empty once the view has shown traffic of pods
 
 cmd_demo() {
     [[ -x $PROJECT_DIR/build/rocelet && -x $PROJECT_DIR/build/rocectl ]] || die "build/rocelet or build/rocectl is not there: run make first"
@@ -23,15 +23,15 @@ cmd_demo() {
     show_demo
 }
 
-# Something to see while the kubelet is built, which takes minutes, once.
+# A demo for the minutes while the kubelet is built, once.
 demo_by_hand() {
-    # A session of its own: a job of a script does not hear Ctrl-C, and its children would outlive it.
+    # A session of its own: a job of a script does not receive Ctrl-C, and its children would outlive it.
     setsid "$PROJECT_DIR/tests/kubelet/kubelet.sh" build >"$BUILD_LOG" 2>&1 </dev/null &
     KUBELET_BUILD=$!
     trap end_build EXIT
     note "the kubelet is being built, once; until it is there: VFs that rocectl attaches to network namespaces"
     start_demo demo_by_hand
-    renice -n 10 -p "$QEMU_PID" >/dev/null # who looks is waiting for the kubelet
+    renice -n 10 -p "$QEMU_PID" >/dev/null # the build of the kubelet has priority
     show_while is_building
     stop_machine
     [[ ! -t 1 ]] || printf '\033[2J\033[H'
@@ -55,7 +55,7 @@ demo_build_failed() {
     die "demo FAILED: the kubelet could not be built; log: $BUILD_LOG"
 }
 
-# Up to the daemon answering and traffic flowing.
+# Returns once the daemon answers and traffic flows.
 start_demo() { # SCENARIO
     SHOWN=0
     # shellcheck disable=SC2046
@@ -67,7 +67,7 @@ start_demo() { # SCENARIO
     wait_for_demo
 }
 
-# The guest says what it is at.
+# Shows the guest's progress.
 wait_for_demo() {
     local started=$SECONDS
     until [[ -e $OUT/ready ]]; do
@@ -77,7 +77,7 @@ wait_for_demo() {
         elif ! machine_runs; then
             demo_failed "the machine ended on its own$(panic_line)"
         elif stalled; then
-            demo_failed "the emulated machine stands still; try again"
+            demo_failed "the emulated machine hangs; try again"
         elif ((SECONDS - started > DEMO_READY_TIMEOUT)); then
             demo_failed "not ready within $DEMO_READY_TIMEOUT s$(panic_line)"
         fi
@@ -94,7 +94,7 @@ demo_failed() { # WHY
     die "demo FAILED: $1; logs: $OUT"
 }
 
-# Without a set time Ctrl-C is how the demo ends; with one it cuts it short.
+# Without a set time Ctrl-C is the normal end of the demo; with one it interrupts it.
 demo_interrupted() {
     stop_machine
     end_build
@@ -139,14 +139,14 @@ sample_time() { # PAGE
     grep '^rocelet_sample_timestamp_seconds ' "$1"
 }
 
-# Succeeds when the page shows traffic of pods with attached VFs since the last look.
+# Succeeds if the page shows traffic of pods with attached VFs since the last page.
 demo_view() { # SECONDS_SO_FAR LAST_PAGE PAGE
     local terminal='' columns=0 name status=0
     if [[ -t 1 ]]; then
         terminal=yes
         columns=$(tput cols 2>/dev/null) || columns=0
     fi
-    # As they are now: the guest puts others in their place.
+    # Copies, because the guest replaces these files.
     for name in pods events; do cat "$OUT/$name" >"$OUT/$name.now" 2>/dev/null || true; done
     touch "$OUT/events.shown"
     awk -v terminal="$terminal" -v columns="$columns" -v elapsed="$1" -v url="$DEMO_URL" \

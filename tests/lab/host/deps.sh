@@ -23,7 +23,7 @@ missing_packages() {
             END { n = split(wanted, w, " "); for (i = 1; i <= n; i++) if (!(w[i] in have)) print w[i] }'
 }
 
-# By version, not by asking QEMU for its devices: that takes a quarter of a second. igb arrived in QEMU 8.0.
+# Checks the version, since listing QEMU's devices needs a quarter of a second. QEMU has igb since 8.0.
 have_igb() {
     local version
     version=$(dpkg-query -W -f '${db:Status-Abbrev} ${Version}' qemu-system-x86 2>/dev/null) || return 1
@@ -40,12 +40,12 @@ install_qemu() {
 
 install_packages() {
     note "installing on the host: $*"
-    # The first try fails on a machine whose package lists are old or absent.
+    # The first attempt fails if the machine's package lists are old or absent.
     apt_install "$@" 2>/dev/null || { apt_quiet update && apt_install "$@"; } || die "apt could not install: $*"
 }
 
 apt_install() { # [apt options] PACKAGE..
-    DEBIAN_FRONTEND=noninteractive apt_quiet install --yes --no-install-recommends "$@"
+    apt_quiet install --yes --no-install-recommends "$@"
 }
 
 install_from_backports() { # PACKAGE

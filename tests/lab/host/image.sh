@@ -13,7 +13,7 @@ cmd_image() {
     prepare_image
 }
 
-# Has `image` nothing to do?
+# True if `image` has nothing to do.
 cmd_built() {
     parse_run_options "$@"
     name_image
@@ -40,7 +40,7 @@ prepare_image() {
 
 prepare_part() { # NAME FOLDER SCRIPT
     [[ -d $2 ]] || build_once "$@" || die "the guest's $1 could not be built"
-    touch "$2" # says when it was last used, for prune_parts
+    touch "$2" # the time of the last use, for prune_parts
 }
 
 build_once() { # NAME FOLDER SCRIPT
@@ -62,7 +62,7 @@ build_with_progress() { # NAME FOLDER SCRIPT
     mkdir -p "$work"
     contained bash "$LAB_DIR/host/$3" "$work" "$KERNEL" >"$work/build.log" 2>&1 9>&- </dev/null &
     local builder=$!
-    # shellcheck disable=SC2064  # the values of now
+    # shellcheck disable=SC2064  # the current values
     trap "kill -KILL $builder 2>/dev/null || true; wait $builder 2>/dev/null || true; rm -rf --one-file-system '$work'" EXIT
     trap 'exit 130' INT
     trap 'exit 143' TERM HUP
@@ -80,7 +80,7 @@ build_with_progress() { # NAME FOLDER SCRIPT
     note "the guest's $1 is ready after $((SECONDS - started)) s, $(du -sh "$2" | cut -f1)"
 }
 
-# The two of a name used last stay: another checkout may be at another version. Nothing else goes, whatever the cache is.
+# Keeps the two last used of a name: another checkout may be at another version. Removes nothing else, whatever folder the cache is.
 prune_parts() { # NAME
     local dir
     find "$LAB_CACHE" -mindepth 1 -maxdepth 1 -type d -regextype posix-extended -regex ".*/${1//./\\.}-[0-9a-f]{16}" -printf '%T@ %p\n' |

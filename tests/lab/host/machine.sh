@@ -26,11 +26,16 @@ accelerator() {
 # Fills the array QEMU with everything but the consoles, what it starts from, and what share_kubelet and management_nic add.
 machine_command() {
     local accel nic
-    accel=$(accelerator)
-    [[ $accel != tcg ]] || accel=tcg,thread=multi
+    accel=(-accel "$(accelerator)")
+    case ${accel[1]} in
+        tcg) accel=(-accel tcg,thread=multi) ;;
+        icount) accel=(-accel tcg,thread=single -icount shift=1,sleep=off) ;;
+    esac
     # setpriv: not even a kill -9 of lab.sh leaves a machine behind.
     QEMU=(setpriv --pdeathsig KILL qemu-system-x86_64 -name rocelet-lab -nodefaults -no-user-config -display none -no-reboot
-        -M q35 -accel "$accel" -smp "$CPUS" -m "$MEMORY"
+        -M q35 "${accel[@]}" -smp "$CPUS" -m "$MEMORY"
+        # Before all devices that it translates for. Interrupt remapping needs a split irqchip under KVM, and nothing here needs it.
+        ${WITH_IOMMU:+-device intel-iommu,intremap=off}
         # With more address bits the guest puts the VFs' registers where QEMU does not map them.
         -cpu max,host-phys-bits=off,phys-bits=36
         -drive "if=none,id=root,format=raw,snapshot=on,file=$ROOT_DIR/root.img" -device virtio-blk-pci,drive=root
@@ -50,6 +55,7 @@ machine_command() {
 }
 
 tsc_khz() {
+    [[ $(accelerator) != icount ]] || { echo 1000000; return; }
     /usr/bin/python3 "$LAB_DIR/host/tsc_khz.py"
 }
 
@@ -58,7 +64,7 @@ boot_options() { # INITRD [KERNEL_ARGS]
     { cat "$KERNEL_DIR/initrd" && cd "$LAB_DIR/guest" && cpio --quiet -o -H newc <<<init.sh; } >"$1"
     QEMU+=(-kernel "$KERNEL_DIR/vmlinuz" -initrd "$1"
         # nohz, highres: with one-shot timers the emulation now and then loses one, and the guest stands still.
-        -append "console=ttyS0 panic=-1 oops=panic mitigations=off tsc=reliable tsc_early_khz=$(tsc_khz) nohz=off highres=off nowatchdog audit=0 apparmor=0 cryptomgr.notests no_timer_check ${2:-}")
+        -append "console=ttyS0 panic=-1 oops=panic mitigations=off tsc=reliable tsc_early_khz=$(tsc_khz) nohz=off highres=off nowatchdog audit=0 apparmor=0 cryptomgr.notests no_timer_check${WITH_IOMMU:+ intel_iommu=on} ${2:-}")
 }
 
 # The kubelet that tests/kubelet builds once, and the helpers of its rig.

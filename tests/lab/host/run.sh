@@ -4,7 +4,7 @@
 
 # Exit statuses of the lab itself; a scenario's own is passed on.
 readonly STATUS_TIMEOUT=124 STATUS_BROKEN=125 STATUS_EMULATOR=126
-# The guest leaves a heartbeat every second; a machine without one for so long no longer runs. Seen while its kernel booted, too.
+# The guest leaves a heartbeat every second; a machine without one for this many seconds hangs. Also seen while its kernel booted.
 readonly STALL_TIMEOUT=120
 # From power-on to the first line of the scenario; under 15 s on an idle machine.
 readonly BOOT_TIMEOUT=${ROCELET_LAB_BOOT_TIMEOUT:-360}
@@ -16,15 +16,16 @@ NICS=1 # each with up to seven VFs
 FORWARDS=()
 QUIET=
 WITH_KUBELET= # the guest gets a kubelet
+WITH_IOMMU=   # and an IOMMU, which vfio-pci needs
 SHOWN=0   # bytes of the scenario's log already printed
-VERDICT=  # why the lab gave up, when it did
+VERDICT=  # why the lab ended the run, if it did
 
 cmd_run() {
     parse_run_options "$@"
     local scenario=${REST[0]:-} status=0
     [[ -n $scenario ]] || die "run: which scenario? There are: $(scenarios)"
     [[ -e $LAB_DIR/scenarios/$scenario.sh ]] || die "no scenario '$scenario'; there are: $(scenarios)"
-    # What it says of itself in a line "# lab: OPTIONS"; what was asked for counts more.
+    # The scenario's own options, from its line "# lab: OPTIONS"; those of the command line override them.
     # shellcheck disable=SC2046
     parse_run_options $(sed -n 's/^# lab: //p' "$LAB_DIR/scenarios/$scenario.sh") "$@"
     run_once "$scenario" || status=$?
@@ -56,6 +57,7 @@ parse_run_options() { # [OPTIONS] [REST..]
             --timeout) TIMEOUT=${2:?--timeout SECONDS}; shift 2 ;;
             --quiet) QUIET=yes; shift ;;
             --kubelet) WITH_KUBELET=yes; shift ;;
+            --iommu) WITH_IOMMU=yes; shift ;;
             --nics) NICS=${2:?--nics N}; shift 2 ;;
             -*) die "unknown option $1" ;;
             *) break ;;
@@ -90,9 +92,9 @@ supervise() { # SCENARIO
         elif [[ ! -e $OUT/started ]] && ((SECONDS - started > BOOT_TIMEOUT)); then
             broken "the guest did not reach the scenario within $BOOT_TIMEOUT s$(panic_line)" || return
         elif stalled; then
-            # Seen with QEMU 10's emulation about once in 20 runs before the guest ticked periodically: its timer
+            # With QEMU 10's emulation this happened about once in 20 runs before the guest used a periodic tick: its timer
             # interrupts no longer arrive, every process sleeps for ever.
-            emulator_failed "the emulated machine stands still: no sign of life for $STALL_TIMEOUT s" || return
+            emulator_failed "the emulated machine hangs: no heartbeat for $STALL_TIMEOUT s" || return
         elif ((SECONDS - started > BOOT_TIMEOUT + TIMEOUT)); then
             VERDICT="the guest hangs: no result $((TIMEOUT + BOOT_TIMEOUT)) s after its start"
             return "$STATUS_TIMEOUT"
@@ -102,15 +104,15 @@ supervise() { # SCENARIO
     done
 }
 
-# Before the first heartbeat the kernel tells of one device after the other.
+# Before the first heartbeat the kernel's messages about its devices count as signs of life.
 stalled() {
     local sign=$OUT/heartbeat
     [[ -e $sign ]] || sign=$OUT/console.log
     [[ -e $sign ]] && (($(date +%s) - $(stat -c %Y "$sign") > STALL_TIMEOUT))
 }
 
-# A guest that panics or powers off ends QEMU with 0. A signal was its own (it aborts on a broken assertion of its own: seen
-# once in some hundred starts, before the guest had its disks), or this host's.
+# A guest that panics or powers off ends QEMU with 0. A signal comes from QEMU itself (it aborts on a failed assertion: seen
+# once in some hundred starts, before the guest had its disks) or from this host.
 machine_ended() {
     local status=0
     wait "$QEMU_PID" 2>/dev/null || status=$?
@@ -121,7 +123,7 @@ machine_ended() {
     fi
 }
 
-# That says nothing about the scenario.
+# A failure of the emulator, not of the scenario.
 emulator_failed() {
     VERDICT=$*
     return "$STATUS_EMULATOR"
@@ -136,7 +138,7 @@ panic_line() {
     grep -m1 -aoE '(BUG: |Oops: |Kernel panic).*' "$OUT/console.log" 2>/dev/null | sed 's/^/: /' || true
 }
 
-# What the scenario has printed since the last look.
+# Prints the scenario's new output.
 show_progress() {
     local size
     [[ -z $QUIET && -e $OUT/scenario.log ]] || return 0
@@ -146,7 +148,7 @@ show_progress() {
     SHOWN=$size
 }
 
-# The guest asks by leaving host.request in the output folder, and waits for host.status.
+# The guest writes host.request into the output folder and waits for host.status.
 serve_host_part() { # SCENARIO
     if [[ -n $HOST_PART ]]; then
         kill -0 "$HOST_PART" 2>/dev/null || HOST_PART=
@@ -185,7 +187,7 @@ explain() {
         show_tail "its part on the host" "$OUT/host.log" 40
         show_tail "rocelet" "$OUT/rocelet.log" 40
         show_tail "guest kernel" "$OUT/dmesg.log" 20
-        [[ -n $VERDICT ]] || return 0 # the guest itself was well
+        [[ -n $VERDICT ]] || return 0 # the guest itself ran
         show_tail "console" "$OUT/console.log" 30
         show_tail "qemu" "$OUT/qemu.log" 10
     } >&2

@@ -10,13 +10,13 @@ prepare_state() {
     local name
     STATE=
     [[ ${ROCELET_LAB_STATE:-1} != 0 ]] || return 0
-    name=state-$KERNEL-${MEMORY}m-${NICS}n${WITH_KUBELET:+-kubelet}${FORWARDS[0]:+-mgmt}
+    name=state-$KERNEL-${MEMORY}m-${NICS}n${WITH_KUBELET:+-kubelet}${WITH_IOMMU:+-iommu}${FORWARDS[0]:+-mgmt}
     STATE=$LAB_CACHE/$name-$(state_ingredients | grep -v '^# SPDX-' | sha256sum | cut -c1-16)
     if [[ -d $STATE ]]; then
         touch "$STATE"
         fits_processor || rm -rf "$STATE"
     fi
-    export ROOT_DIR KERNEL_DIR MEMORY NICS WITH_KUBELET MGMT=${FORWARDS[0]:+yes}
+    export ROOT_DIR KERNEL_DIR MEMORY NICS WITH_KUBELET WITH_IOMMU MGMT=${FORWARDS[0]:+yes}
     [[ -d $STATE ]] || build_once "$name" "$STATE" build-state.sh || no_state "could not be made"
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Prints how fast this processor's time stamp counter runs, in kHz: what the guest is told, since a kernel that finds out for itself on a busy host
-was seen to find 180 MHz instead of 2,596, and the guest's time went by fourteen times as fast."""
+"""Prints the frequency of this processor's time stamp counter in kHz, for the guest: a kernel that measures it itself on a busy host
+once found 180 MHz instead of 2,596, and the guest's time ran fourteen times too fast."""
 import ctypes
 import mmap
 import time
@@ -14,7 +14,7 @@ read_counter = ctypes.CFUNCTYPE(ctypes.c_uint64)(ctypes.addressof(ctypes.c_char.
 
 
 def now():
-    """Clock and counter of one moment: of several tries the one that nothing came between."""
+    """Clock and counter of one moment: of several tries the one with the shortest interruption."""
     tries = []
     for _ in range(50):
         before = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)

@@ -3,8 +3,8 @@
 
 #define PLACES_MAX 64
 
-/* A function that is spoken for. Configuration spaces are read at any time, with interrupts off and
- * without a lock: what is here only ever changes as a whole word. */
+/* A function whose reads are intercepted. Configuration spaces are read at any time, with
+ * interrupts off and without a lock: its members only change as whole words. */
 struct place {
 	struct pci_bus *bus;
 	unsigned devfn;
@@ -131,7 +131,7 @@ void config_space_remove(struct lab_nic *nic)
 	mutex_unlock(&lock);
 }
 
-/* A bus that was taken stays so until nobody is bound: somebody may just be reading. */
+/* An intercepted bus stays so until no function is bound: a read may be in progress. */
 void config_space_end(void)
 {
 	for (int i = 0; i < PLACES_MAX && buses[i].bus; i++)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lab_config_space.h - what a function and the bridge above it show of their PCIe link, and whether
- * the function answers at all: reads of their configuration spaces pass here.
+/* lab_config_space.h - the PCIe link shown by a function and the bridge above it, and whether
+ * the function answers at all: intercepts reads of their configuration spaces.
  *
- * `link` is told of both ends, so that they agree; `gone` makes the function read all ones. */
+ * `link` sets both ends, so that they agree; with `gone` all reads of the function return ones. */
 #pragma once
 
 #include "lab_function.h"
 
 void config_space_add(struct lab_nic *);
 void config_space_remove(struct lab_nic *);
-/* Before the module goes. */
+/* Called before the module is unloaded. */
 void config_space_end(void);

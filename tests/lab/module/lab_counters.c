@@ -7,7 +7,7 @@
 
 #include "lab_function.h"
 
-/* One for all functions: a step is one moment for all of them. */
+/* One lock for all functions: a step is atomic for all of them. */
 static DEFINE_SPINLOCK(lock);
 
 void counters_lock(void)
@@ -49,7 +49,7 @@ int counters_listed(const struct lab_counters *c)
 	return n;
 }
 
-/* Before the first look nothing has grown. */
+/* Before the first read no counter has grown. */
 void counters_rebase(struct lab_counters *c)
 {
 	u64 now = c->looked ? c->looked : c->since;

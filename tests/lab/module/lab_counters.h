@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lab_counters.h - the counters of one vocabulary, and how fast they grow.
+/* lab_counters.h - the counters of one kind, and their rates.
  *
- * What a look is told are true values of one moment: base + rate * time since. A change of rates
- * holds from the last look on, so that every look sees what has happened since the one before, at
- * the rates that are to hold now, however late it comes. */
+ * A read returns the values of one moment: base + rate * time since. A change of rates applies from
+ * the last read on, so that every read sees the growth since the previous one at the current rates,
+ * however late it is. */
 #pragma once
 
 #include <linux/ethtool.h>
@@ -15,25 +15,25 @@
 struct lab_counter {
 	char name[COUNTER_NAME_MAX];
 	u64 base, rate; /* at `since`; a second */
-	bool zero;	/* reads 0, and counts on */
-	bool gone;	/* is not listed any more */
+	bool zero;	/* reads 0, but keeps counting */
+	bool gone;	/* no longer listed */
 };
 
 struct lab_counters {
 	struct lab_counter *items; /* room for COUNTERS_MAX; NULL: none */
 	int n;
 	u64 since, looked; /* ns */
-	bool fails;	   /* looks fail, and all count on */
+	bool fails;	   /* reads fail, but all keep counting */
 };
 
-/* Copies the values of those that are listed; counts as a look. -EIO: looks fail. */
+/* Copies the values of the listed counters; counts as a read. -EIO: reads fail. */
 int counters_look(struct lab_counters *, u64 *ret);
-/* How many are listed. */
+/* The number of listed counters. */
 int counters_listed(const struct lab_counters *);
-/* From the last look on other rates hold: between these, set rates and bases of items. */
+/* Around changes of rates and bases of items, which apply from the last read on. */
 void counters_lock(void);
 void counters_rebase(struct lab_counters *);
 void counters_unlock(void);
-/* Its place, or -ENOENT. */
+/* The counter's index, or -ENOENT. */
 int counters_find(const struct lab_counters *, const char *name);
 void counters_done(struct lab_counters *);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lab_dcb.h - what `dcb` sets and shows of a netdev, and what the switch port says of its own PFC.
+/* lab_dcb.h - the settings of a netdev for `dcb`, and the PFC of its switch port.
  */
 #pragma once
 

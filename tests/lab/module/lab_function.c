@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* lab_function.c - a function from bind to unbind: which parts it has, and in which order they come
- * and go. */
+/* lab_function.c - a function from bind to unbind: its parts, and the order of their creation and
+ * removal. */
 #include <linux/module.h>
 
 #include "lab_config_space.h"
@@ -44,7 +44,7 @@ static const struct attribute_group nic_group = {.name = "lab", .attrs = nic_att
 
 /* --- from bind to unbind ---------------------------------------------------------------------- */
 
-/* In a folder of one name, whose first group makes it. */
+/* Merged into the folder `lab`, which nic_group creates. */
 static const struct attribute_group *const groups[] = {
 	&counters_group, &script_group, &health_group, &config_space_group,
 	&dcb_group,	 &netdev_group, NULL};
@@ -109,7 +109,7 @@ static void lab_remove(struct pci_dev *pci)
 	devlink_free(devlink);
 }
 
-/* Functions are bound by driver_override alone. */
+/* Functions are bound by driver_override only. */
 static struct pci_driver drivers[] = {
 	{.name = "mlx5_core",
 	 .probe = lab_probe,

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lab_function.h - a NIC for the lab that has what no emulated one has: RDMA counters, ethtool
- * statistics, DCB settings, pause, a devlink health reporter and links that can be ill. It carries
+ * statistics, DCB settings, pause, a devlink health reporter and links that can degrade. It carries
  * no packets.
  *
  * It sits on functions of an emulated NIC under the names of two drivers, mlx5_core and bnxt_en,
- * and knows neither's counters: whoever plays it writes files of the function's folder `lab` in
+ * without knowing their counters: a player writes the files of the function's folder `lab` in
  * sysfs.
  *
- *   names   lines "hw NAME" or "eth NAME": counters it is to have; before `device`
- *   device  a name: from then on there are a netdev and an RDMA device with one port
+ *   names   lines "hw NAME" or "eth NAME": the counters it has; before `device`
+ *   device  a name: creates a netdev and an RDMA device with one port
  *   script  what its counters do in one step (lab_script.h); appended to those before
- *   beat    1: each look at this function's RDMA counters is a step of all functions
- *   step    how many steps there have been; can be polled
+ *   beat    1: each read of this function's RDMA counters is a step of all functions
+ *   step    the number of steps so far; can be polled
  *   fault   a text: a report of the health reporter with it
- *   hang    anything: the netdev's transmit queue stops, until the kernel asks for its reset
- *   link    what the PCIe link is: "WIDTH MAX_WIDTH SPEED MAX_SPEED", speeds as in LNKSTA
+ *   hang    anything: the netdev's transmit queue stops, until the kernel requests its reset
+ *   link    the PCIe link: "WIDTH MAX_WIDTH SPEED MAX_SPEED", speeds as in LNKSTA
  *   gone    1: the function does not answer on the bus
- *   peer_pfc  the priorities that the switch port says are lossless, a mask */
+ *   peer_pfc  a mask of the priorities that are lossless at the switch port */
 #pragma once
 
 #include <linux/etherdevice.h>
@@ -31,11 +31,11 @@ struct lab_rdma;
 
 struct lab_nic {
 	struct pci_dev *pci;
-	struct net_device *netdev; /* NULL: not made yet */
+	struct net_device *netdev; /* NULL: not created yet */
 	struct lab_rdma *rdma;	   /* the same */
 	struct devlink_health_reporter *reporter;
 
-	/* What the netdev is set to. */
+	/* Settings of the netdev. */
 	struct ieee_ets ets;
 	struct ieee_pfc pfc, peer_pfc;
 	bool has_peer;
@@ -45,7 +45,7 @@ struct lab_nic {
 	struct lab_counters hw, eth;
 	struct lab_script script;
 	bool beats;
-	bool plugged; /* the link's other end is there */
+	bool plugged; /* the link's other end is connected */
 };
 
 static inline struct lab_nic *nic_of(const struct net_device *netdev)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lab_health.h - the devlink of a function, with one health reporter, "fw".
  *
- * Each write to `fault` is a report. The first is recovered from; a second one too soon is not, and
+ * Each write to `fault` is a report. The first is recovered; a second one too soon is not, and
  * the reporter is in state error then. */
 #pragma once
 

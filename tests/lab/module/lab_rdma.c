@@ -14,7 +14,7 @@ static struct lab_nic *nic_of_ib(struct ib_device *ib)
 	return container_of(ib, struct lab_rdma, ib)->nic;
 }
 
-/* --- what it says of itself ------------------------------------------------------------------- */
+/* --- attributes ------------------------------------------------------------------------------ */
 
 static int query_device(struct ib_device *ib, struct ib_device_attr *attr, struct ib_udata *udata)
 {
@@ -22,7 +22,7 @@ static int query_device(struct ib_device *ib, struct ib_device_attr *attr, struc
 	return 0;
 }
 
-/* As drivers of such NICs tell speeds: lanes and what each carries. */
+/* The speed as drivers of such NICs report it: number and speed of lanes. */
 static void fill_speed(u32 mbps, struct ib_port_attr *attr)
 {
 	attr->active_width = mbps > 50000 ? IB_WIDTH_4X : IB_WIDTH_1X;
@@ -58,7 +58,7 @@ static int get_immutable(struct ib_device *ib, u32 port, struct ib_port_immutabl
 {
 	immutable->pkey_tbl_len = 1;
 	immutable->gid_tbl_len = 16;
-	/* Neither MADs nor connections: those take queue pairs. */
+	/* Neither MADs nor connections: those need queue pairs. */
 	immutable->core_cap_flags = RDMA_CORE_CAP_PROT_ROCE | RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP;
 	return 0;
 }
@@ -74,10 +74,16 @@ static int query_pkey(struct ib_device *ib, u32 port, u16 index, u16 *pkey)
 	return 0;
 }
 
-/* The core keeps the table of a port that has these. */
+/* With these the core keeps the port's GID table. */
 static int change_gid(const struct ib_gid_attr *attr, void **context)
 {
 	return 0;
+}
+
+/* The core moves a device to another network namespace only if it can disconnect its processes. No
+ * process can open this one. */
+static void cut_off(struct ib_ucontext *context)
+{
 }
 
 /* --- counters --------------------------------------------------------------------------------- */
@@ -106,7 +112,7 @@ static int get_stats(struct ib_device *ib, struct rdma_hw_stats *stats, u32 port
 
 static const struct ib_device_ops ops = {
 	.owner = THIS_MODULE,
-	/* User space's half of the drivers whose names these functions go by could not open it. */
+	/* The user-space drivers of these names could not open it. */
 	.driver_id = RDMA_DRIVER_UNKNOWN,
 	.query_device = query_device,
 	.query_port = query_port,
@@ -115,9 +121,10 @@ static const struct ib_device_ops ops = {
 	.query_pkey = query_pkey,
 	.add_gid = change_gid,
 	.del_gid = change_gid,
+	.disassociate_ucontext = cut_off,
 };
 
-/* The core has no place for a list of none. */
+/* The core does not accept an empty list. */
 static const struct ib_device_ops counter_ops = {
 	.alloc_hw_port_stats = alloc_stats,
 	.get_hw_stats = get_stats,

@@ -6,7 +6,7 @@
 
 #include "lab_function.h"
 
-/* Looks that are nearer to each other than this are of one sample, or between two. */
+/* Reads closer together than this belong to one sample, or to the time between two. */
 #define APART_NS (500 * NSEC_PER_MSEC)
 
 struct change {
@@ -25,7 +25,7 @@ struct step {
 static LIST_HEAD(all);
 static DEFINE_MUTEX(all_lock);
 static int n_steps;
-static u64 stepped; /* when, ns */
+static u64 stepped; /* time of the last step, ns */
 
 /* --- a step ----------------------------------------------------------------------------------- */
 
@@ -123,7 +123,7 @@ static int parse(const struct lab_nic *nic, const char *line, struct change *ret
 	ret->hw = strcmp(kind, "hw") == 0;
 	ret->op = op;
 	ret->amount = amount;
-	/* ethtool cannot fail, and RDMA's core has one list of names for good. */
+	/* ethtool cannot fail, and RDMA's core never changes its list of names. */
 	if (op == (ret->hw ? '-' : '!'))
 		return -EINVAL;
 	ret->counter = op == '!' ? 0 : counters_find(ret->hw ? &nic->hw : &nic->eth, name);

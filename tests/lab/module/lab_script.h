@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lab_script.h - what counters do, step by step.
+/* lab_script.h - the changes of counters, step by step.
  *
- * A write to `script` is one step, as lines "hw|eth NAME OP AMOUNT": "=" it is AMOUNT now, "+"
- * AMOUNT more at once, "~" AMOUNT more every second from here on. Counters of which a step does not
- * speak go on as they do; after the last step all do. With 1 until 0: "0" it reads 0 and counts on,
- * "-" (eth) it is not listed, "!" (hw, NAME is *) looks fail.
+ * A write to `script` is one step, as lines "hw|eth NAME OP AMOUNT": "=" set to AMOUNT, "+"
+ * AMOUNT more at once, "~" AMOUNT more every second from here on. Counters that a step does not
+ * name continue unchanged; after the last step all do. With 1 until 0: "0" it reads 0 but keeps
+ * counting,
+ * "-" (eth) it is not listed, "!" (hw, NAME is *) reads fail.
  *
- * The looks of whoever samples make the steps, so that each of its samples sees one: the function
- * that beats has to be the one whose RDMA counters it reads last. */
+ * The reads of the sampling process make the steps, so that each of its samples sees one step: the
+ * function with `beat` must be the one whose RDMA counters it reads last. */
 #pragma once
 
 #include <linux/list.h>
@@ -16,13 +17,13 @@
 struct lab_nic;
 
 struct lab_script {
-	struct list_head steps; /* to come */
-	struct list_head nics;	/* all that there are */
+	struct list_head steps; /* pending */
+	struct list_head nics;	/* all functions */
 };
 
 void script_init(struct lab_nic *);
 void script_done(struct lab_nic *);
-/* Somebody has looked at this function's RDMA counters. */
+/* Called on each read of this function's RDMA counters. */
 void script_beat(struct lab_nic *);
 
 extern const struct attribute_group script_group;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Who may what: what a pod's author cannot change of the pool's isolation.
+# A pod's author cannot change the isolation that the pool sets.
 # lab: --kubelet --memory 4096 --timeout 1800
 # proves: daemon/config
 # when: turns vlan spelt files evil
@@ -12,11 +12,11 @@
 # shellcheck source=../guest/attach.sh
 . /rocelet/lab/guest/attach.sh
 
-# allow.sh [ATTACK..]     these of them only
+# allow.sh [ATTACK..]     only these
 ONLY=" $* "
 SOFT_ROCE=false
 HOST_LOCAL='{"type": "host-local", "dataDir": "/etc/rocelet-test", "ranges": [[{"subnet": "10.9.0.0/24"}]]}'
-MARK=98765 # of processes that the evil plugin starts: sleep $MARK
+MARK=98765 # the evil plugin starts processes: sleep $MARK
 CNI_BIN=/opt/cni/bin
 
 # Pods that must not start: name | keys of their entry | words of the sentence
@@ -44,39 +44,39 @@ ptp | "ipam": {"type": "ptp"} | ipam pool
 END
 }
 
-# All that a plugin could have made of the host's network; what is on rig0 is the pods' eth0.
+# Everything that a plugin could have changed in the host's network; links on rig0 are the pods' eth0.
 host_network() {
     ip -oneline link show | grep -v ' master rig0 ' | cut -d' ' -f2 | sort
 }
 
-# Files that are newer than the first attack, where only administrators write.
+# Files newer than the first attack, in folders where only administrators write.
 new_files() {
     find /etc /usr /opt /root /home /srv /var/tmp /var/spool -xdev -newer /tmp/before ! -type d
 }
 
-# containerd runs plugins, too, for the pods' eth0; these end by themselves.
+# containerd, too, runs plugins, for the pods' eth0; these exit by themselves.
 no_process_left() {
     ! pgrep -fx "sleep $MARK" && ! pgrep -P "$ROCELET_PID" && ! pgrep -x 'bridge|ptp|evil|host-local'
 }
 
 NAMES=() WORDS=()
-# The pods made so far fail, each with its own sentence, and are deleted.
+# The pods created so far fail, each with its own sentence, and are deleted.
 check_refused() {
     local i
     for i in "${!NAMES[@]}"; do
         becomes_true $((90 * PATIENCE)) "refused ${NAMES[i]} ${WORDS[i]} || pod_started ${NAMES[i]}" || true
-        check "${NAMES[i]}: the pod does not start, and its status says why" "refused ${NAMES[i]} ${WORDS[i]}"
+        check "${NAMES[i]}: the pod does not start, and its status has the reason" "refused ${NAMES[i]} ${WORDS[i]}"
         echo "# $(pod_status "${NAMES[i]}" | grep -o 'default/.*' | cut -c1-220)"
         check "${NAMES[i]}: nothing was started" "[[ ! -e $PODS/${NAMES[i]}/starts ]]"
     done
-    check "nobody has another VLAN, no spoof checking, trust, or a MAC of its own" \
+    check "no VF has another VLAN, spoof checking off, trust, or another MAC" \
         "! ip link show dev $PF | grep -E 'vlan (0|200)\b|spoof checking off|trust on|02:00:00:00:00:0a'"
-    check "no file was made" "[[ -z \$(new_files) ]]"
+    check "no file was created" "[[ -z \$(new_files) ]]"
     new_files | sed 's/^/# new: /'
     for i in "${!NAMES[@]}"; do remove_pod "${NAMES[i]}"; done
     NAMES=() WORDS=()
     check_within 30 "no process is left" no_process_left
-    check_within 30 "the host's network is as it was" '[[ $(host_network) == "$network" ]]'
+    check_within 30 "the host's network is unchanged" '[[ $(host_network) == "$network" ]]'
     diff <(echo "$network") <(host_network) | sed 's/^/# /' || true
     check_all_free
 }
@@ -94,7 +94,7 @@ start_node
 start_engine
 need_within 30 "the kubelet lists the VFs" "(( \$(n_registered $RESOURCE) == 4 ))"
 
-say "a pod that asks for what every pod may"
+say "a pod that requests what every pod may"
 run_pod good "$RESOURCE=1" "$(entry '"interface": "net1", "ips": ["10.9.0.1/24"], "mtu": 1300')"
 good=$(vf_of good)
 check "it has its VF, its address and its MTU" "is_complete good $good 10.9.0.1/24 && in_netns good ip link show net1 | grep -q 'mtu 1300 '"
@@ -104,7 +104,7 @@ check_all_free
 network=$(host_network)
 touch /tmp/before
 
-say "pods that ask for more"
+say "pods that request more"
 while IFS='|' read -r name keys words; do
     name=${name// /}
     [[ $ONLY == *" $name "* || $ONLY == "  " ]] || continue
@@ -119,9 +119,9 @@ say "a pool that allows one of these"
 sed -i 's/"network": {/&"allow": ["vlan"], /' "$CONFIG"
 wait_until "metric rocelet_config_reloads_total 'result=\"ok\"' | grep -qx 1"
 run_pod may "$RESOURCE=1" "$(entry '"vlan": 200, "ips": ["10.9.0.1/24"]')"
-check "its pod has the VLAN it asks for" "has_settings $(vf_of may) 'vlan 200' 'max_tx_rate 500Mbps' 'trust off'"
+check "its pod has the requested VLAN" "has_settings $(vf_of may) 'vlan 200' 'max_tx_rate 500Mbps' 'trust off'"
 make_pod may-not "$RESOURCE=1" "$(entry '"vlan": 200, "trust": true')"
-check_within 90 "and nothing that is not named" "refused may-not trust $RESOURCE allow"
+check_within 90 "but other settings are rejected" "refused may-not trust $RESOURCE allow"
 remove_pod may
 remove_pod may-not
 check_all_free

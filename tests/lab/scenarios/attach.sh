@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Pods with a VF each, from plain manifests: net1, RDMA, the settings on the PF, and everything as it was afterwards.
+# Pods with a VF each, from plain manifests: net1, RDMA, the settings on the PF, and everything restored afterwards.
 # lab: --kubelet --memory 4096 --timeout 1500
 # proves: daemon/attach daemon/plugin daemon/pods hw/ops
 # when: core 1 two_pods in_a_row
@@ -13,15 +13,15 @@
 # shellcheck source=../guest/attach.sh
 . /rocelet/lab/guest/attach.sh
 
-# attach.sh [PODS [PART..]]     how many pods in a row are looked at from inside; parts: functions below, default all
+# attach.sh [PODS [PART..]]     how many pods in a row check their interface from inside; parts: functions below, default all
 PODS_IN_A_ROW=${1:-3}
 PARTS=("${@:2}")
 ((${#PARTS[@]})) || PARTS=(two_pods in_a_row ends_at_once init_container annotations)
 
-# Whatever a container does first sees its interface. Each start of the container leaves a line; a bad one ends it.
+# The container's first command sees its interface. Each start leaves a line; a start without the interface ends it.
 LOOK_FIRST='l=$(busybox ip address show net1 2>&1); echo $l >>/seen/first; case $l in *[,\<]UP[,\>]*"inet "*) ;; *) exit 9 ;; esac'
 
-# Its device cgroup decides, whatever nodes it sees.
+# Only the device cgroup decides, whichever nodes are visible in the container.
 can_open() { # POD ID
     in_pod "$1" sh -c "exec 3<>/dev/infiniband/by-name/$2"
 }
@@ -34,18 +34,18 @@ two_pods() {
     wait_until 60 "pod_started b"
     a=$(vf_of a) b=$(vf_of b)
     check "both have their VF as net1, with address and RDMA device" "is_complete a $a 10.9.0.1/24 && is_complete b $b 10.9.0.2/24"
-    check "the MTU is the pool's where the pod says nothing" "in_netns b ip link show net1 | grep -q 'mtu 1400 ' && in_netns a ip link show net1 | grep -q 'mtu 1300 '"
+    check "without an MTU in the annotation a pod gets the pool's" "in_netns b ip link show net1 | grep -q 'mtu 1400 ' && in_netns a ip link show net1 | grep -q 'mtu 1300 '"
     check "MAC, VLAN, rate, spoofchk and trust are set on the PF" \
         "has_settings $a 'link/ether 02:00:00:00:00:0a' 'vlan 100' 'max_tx_rate 200Mbps' 'spoof checking off' 'trust on'"
-    check "the other's are as the pool's" "has_settings $b 'vlan 100' 'qos 3' 'spoof checking on' 'trust off'"
+    check "the other VF has the pool's settings" "has_settings $b 'vlan 100' 'qos 3' 'spoof checking on' 'trust off'"
     check "the pod sees the MAC" "in_netns a ip link show net1 | grep -q 02:00:00:00:00:0a"
     check_within 10 "ping goes through" "ping_pod a b >/dev/null"
     check "ib_write_bw runs between the containers" "perftest ib_write_bw a b -n 100 -s 1024"
-    check "ib_send_lat too" "perftest ib_send_lat a b -n 50"
+    check "ib_send_lat runs, too" "perftest ib_send_lat a b -n 50"
     check "a container can open its own RDMA device" "can_open a $a"
     check "and not the other's" "! can_open a $b"
 
-    say "they end"
+    say "the pods end"
     remove_pod a
     remove_pod b
     check_all_free
@@ -77,7 +77,7 @@ in_a_row() {
 }
 
 ends_at_once() {
-    say "three pods that end at once, twice: ordinary ends, and no event says otherwise"
+    say "three pods that end at once, twice: events report ordinary ends only"
     POD_FIRST=$LOOK_FIRST
     for round in 1 2; do
         for n in 1 2 3; do make_pod "end$n$round" "$RESOURCE=1" "$(entry "\"ips\": [\"10.9.3.$n/24\"]")"; done
@@ -87,7 +87,7 @@ ends_at_once() {
         check_all_free
     done
     rocectl events --limit 500 | grep -w -e Returned -e AttachFailed | sed 's/^/# /'
-    check "no end was a mishap" "! rocectl events --limit 500 | grep -q -e 'moved out of its pod' -e AttachFailed -e ReturnFailed -e Orphan"
+    check "no end was reported as a failure" "! rocectl events --limit 500 | grep -q -e 'moved out of its pod' -e AttachFailed -e ReturnFailed -e Orphan"
 }
 
 init_container() {
@@ -96,7 +96,7 @@ init_container() {
     run_pod early "$(entry '"ips": ["10.9.2.1/24"]')"
     POD_INIT=''
     early=$(pod_env early $VARIABLE init_env)
-    check "it had its interface" "grep -q 'inet 10.9.2.1/24' $PODS/early/init_net"
+    check "the init container had its interface" "grep -q 'inet 10.9.2.1/24' $PODS/early/init_net"
     check "the VF stays with its pod" "[[ \$(engine_state $early) == in_pod ]] && is_complete early $early 10.9.2.1/24"
     remove_pod early
     check_all_free
@@ -117,11 +117,11 @@ END
 
 NAMES=() WORDS=()
 
-# The pods made so far fail, each with its own sentence.
+# The pods created so far fail, each with its own sentence.
 check_refused() {
     local i
     for i in "${!NAMES[@]}"; do
-        check_within 90 "${NAMES[i]}: the pod does not start, and its status says why" "refused ${NAMES[i]} ${WORDS[i]}"
+        check_within 90 "${NAMES[i]}: the pod does not start, and its status has the reason" "refused ${NAMES[i]} ${WORDS[i]}"
         echo "# $(pod_status "${NAMES[i]}" | grep -o 'default/.*' | cut -c1-200)"
         check "${NAMES[i]}: nothing was started" "[[ ! -e $PODS/${NAMES[i]}/starts ]]"
         remove_pod "${NAMES[i]}"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# VFs that go to pods and come back all day, while pods die without a word and the daemon, the kubelet and the runtime are killed: in the end
-# every VF is free and clean, and nothing has grown.
+# VFs are attached and returned again and again, while pods die without notice and the daemon, the kubelet and the runtime are killed: in the end
+# every VF is free and clean, and memory, descriptors and journal have not grown.
 # lab: --kubelet --memory 4096 --timeout 1800
 # proves: daemon/attach
 # when: soak --timeout 14400 -- 1000 50
@@ -13,18 +13,18 @@
 # shellcheck source=../guest/attach.sh
 . /rocelet/lab/guest/attach.sh
 
-# attach_churn.sh [CYCLES [PODS [SOFT_ROCE [SEED]]]]   attaches at the engine's door, over 4 VFs; pods through the kubelet; "true": with rxe devices
+# attach_churn.sh [CYCLES [PODS [SOFT_ROCE [SEED]]]]   attaches by admin requests, over 4 VFs; pods through the kubelet; "true": with rxe devices
 #
-# With them a long run is the kernel's trial, not ours: one rxe device that is deleted in the very moment in which somebody's namespace dies
+# With rxe devices a long run tests the kernel, not rocelet: deleting one rxe device in the very moment in which any namespace dies
 # is enough for it to use the namespace after it was freed (remove_one_compat_dev() takes the compat device out of its list before
 # device_del(), so that rdma_dev_exit_net() does not wait for it; drivers/infiniband/core/device.c, Linux 7.3).
 CYCLES=${1:-40} N_PODS=${2:-2} SOFT_ROCE=${3:-false}
 RANDOM=${4:-$$}
 N_VFS=4
-# The heap finds its final size late. One attachment kept per cycle would be more.
+# The heap reaches its final size late. Leaking one attachment per cycle would exceed this.
 RSS_TOLERANCE_KB=512
 
-# Cycles of one VF, each with a namespace of its own. With `stubborn`, the daemon may be away now and then.
+# Cycles of one VF, each with a namespace of its own. With `stubborn`, the daemon may be down now and then.
 cycles() { # INDEX N [stubborn]
     local index=$1 cycle id=${VF_IDS[$1]}
     RANDOM=$((SEED + index))
@@ -37,7 +37,7 @@ cycles() { # INDEX N [stubborn]
     done
 }
 
-# What the daemon and its threads do, for a failure's log.
+# Prints the daemon's threads and stacks, for the log of a failure.
 show_engine() {
     local task
     curl -fsS -m 60 "$HTTP/api/v1/attachments" || true
@@ -45,7 +45,7 @@ show_engine() {
     for task in "/proc/$ROCELET_PID/task"/*; do echo "$(<"$task/comm") $(<"$task/wchan")"; sed 's/^/    /' "$task/stack"; done
 }
 
-# Also when the answer is lost with the daemon that it came from, or undone by its successor.
+# Repeats an attach whose answer is lost with a killed daemon, or that its successor rolls back.
 attached() { # ID POD IP/LEN [stubborn]
     until attach "${@:1:3}" &>"/tmp/$2.log"; do
         [[ -n $4 ]] || return
@@ -76,8 +76,8 @@ finished() {
     return "$status"
 }
 
-# Kills somebody every few seconds for as long as there is work: on the average after as long as a piece of it takes undisturbed, or on a
-# busy machine nothing would ever come to its end.
+# Kills a random victim every few seconds while there is work; on average after the time that one piece needs undisturbed: more often, and on a
+# busy machine no piece would ever be finished.
 kill_at_random() { # PIECE_S VICTIM..
     local victims=("${@:2}") kills=0
     while working; do
@@ -115,17 +115,17 @@ SEED=$RANDOM
 echo "# seed $SEED"
 make_pool $N_VFS '{"mtu": 1400, "vlan": 100}'
 start_engine
-churn $((CYCLES / 4)) # the heap and the descriptors find their size
+churn $((CYCLES / 4)) # the heap and the descriptors reach their size
 need_within 0 "a first quarter of $CYCLES attaches" finished
 namespaces=$(n_namespaces) fds=$(n_fds) rss=$(rss_kb) journal=$(journal_size)
 
-say "$CYCLES attaches, half of which end with their namespace"
+say "$CYCLES attaches, half of them ended by deleting the namespace"
 churn "$CYCLES"
-need_within 0 "all work" finished
+need_within 0 "all cycles have finished" finished
 check_all_free
 check_within 10 "no namespace is left" "(( \$(n_namespaces) <= $namespaces ))"
 check_within 10 "no descriptor is left" "(( \$(n_fds) <= fds ))"
-# A sanitizer keeps what was freed, to find later uses.
+# A sanitizer keeps freed memory, to find later uses.
 [[ $LAB_ROCELET == san/* ]] || check "memory does not grow ($rss kB, then $(rss_kb) kB)" "(( $(rss_kb) <= rss + RSS_TOLERANCE_KB ))"
 check_within 10 "nor does the journal" "[[ \$(journal_size) == '$journal' ]]"
 echo "# $SECONDS s so far"
@@ -133,7 +133,7 @@ echo "# $SECONDS s so far"
 say "$CYCLES more, while the daemon is killed"
 churn "$CYCLES" stubborn
 kill_at_random 3 again
-need_within 0 "all work" finished
+need_within 0 "all cycles have finished" finished
 check_all_free
 check_within 10 "no namespace is left" "(( \$(n_namespaces) <= $namespaces ))"
 check_within 10 "the journal has not grown" "[[ \$(journal_size) == '$journal' ]]"
@@ -146,13 +146,13 @@ if ((N_PODS)); then
     namespaces=$(n_namespaces) start=$SECONDS
     one_pod 99
     piece=$((SECONDS - start))
-    echo "# a pod that nobody disturbs comes and goes in $piece s"
+    echo "# an undisturbed pod is created and deleted in $piece s"
     (trap - EXIT ERR; pods_in_turn) &
     WORKERS=("$!")
     kill_at_random "$piece" again kubelet_again containerd_again
     need_within 0 "all pods had their VF" finished
     check_all_free
-    # Of sandboxes that were cut off the kubelet cleans up in its own time.
+    # The kubelet cleans up interrupted sandboxes in its own time.
     check_within 150 "no namespace is left" "(( \$(n_namespaces) <= $namespaces ))"
     check_within 10 "the journal has not grown" "[[ \$(journal_size) == '$journal' ]]"
 fi

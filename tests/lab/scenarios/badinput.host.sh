@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The host's half: garbage of every kind on the forwarded port; a connection that was there before is served all the time.
+# The host's half: garbage of every kind on the forwarded port; a connection from before is served all the time.
 set -euo pipefail
 : "${LAB_PORT:?host port that leads to the daemon}"
 python3 - "$LAB_PORT" <<'END'
@@ -32,7 +32,7 @@ def send_garbage():
         try:
             s.sendall(GARBAGE[i % len(GARBAGE)]())
         except OSError:
-            pass  # refused, or nobody reads it any more
+            pass  # rejected, or the daemon reads no more
         if i % 2:
             KEPT.append(s)
         else:

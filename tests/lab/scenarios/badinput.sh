@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What nobody should do to a daemon: forged kernel messages, garbage on its port, ends in the middle of things.
+# Forged kernel messages, garbage on the daemon's port, and SIGTERM and SIGKILL in the middle of work.
 # proves: hw/netlink daemon/http
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
@@ -12,7 +12,7 @@ answers_on() { # SOCKET
     curl -fsS -m 60 -o /dev/null --unix-socket "$1" http://localhost/metrics
 }
 
-# The kernel makes addresses, and GIDs of them, for a while after a link came up.
+# For a while after a link comes up the kernel adds addresses and their GIDs.
 quiet() {
     local before
     before=$(metric rocelet_inventory_generation)
@@ -64,17 +64,17 @@ check_within 5 "a forged devlink message is dropped and counted" "(( \$(metric r
 check "they change nothing" '[[ $(metric rocelet_inventory_generation) == "$generation" ]]'
 check "the link and the RDMA device are still there" "holds_in_devices '\"$VF\" in netdevs and \"rxe_0\" in rdma'"
 
-say "garbage on the port, while somebody scrapes"
+say "garbage on the port, while the host scrapes"
 check "the host's scrapes go on" host_part
-check_within 5 "the daemon says so" "(( \$(metric rocelet_http_errors_total) > 0 ))"
+check_within 5 "the daemon counts the errors" "(( \$(metric rocelet_http_errors_total) > 0 ))"
 
 say "SIGTERM in a storm of events"
 start_storm
 events=$(metric rocelet_events_total 'source="rtnetlink"')
 wait_until "(( \$(metric rocelet_events_total 'source=\"rtnetlink\"') > events + 100 ))"
 stop_rocelet
-check "it ends cleanly" '[[ -z $ROCELET_PID ]]'
-check "its sockets are gone" '[[ ! -e ${SOCKETS[0]} && ! -e ${SOCKETS[1]} ]]'
+check "the daemon exits cleanly" '[[ -z $ROCELET_PID ]]'
+check "its sockets are removed" '[[ ! -e ${SOCKETS[0]} && ! -e ${SOCKETS[1]} ]]'
 
 say "kill -9 in a storm of events"
 start_rocelet
@@ -84,8 +84,8 @@ wait "$ROCELET_PID" 2>/dev/null || true
 check "its sockets are left behind" '[[ -S ${SOCKETS[0]} && -S ${SOCKETS[1]} ]]'
 start_rocelet
 ready
-check "the next one replaces them" 'answers_on ${SOCKETS[0]} && answers_on ${SOCKETS[1]}'
+check "the next daemon replaces them" 'answers_on ${SOCKETS[0]} && answers_on ${SOCKETS[1]}'
 end_storm
-check_within 5 "and has the right picture after the storm" "holds_in_devices '\"$VF\" in netdevs and list(rdma) == [\"rxe_0\"]'"
+check_within 5 "and has the right inventory after the storm" "holds_in_devices '\"$VF\" in netdevs and list(rdma) == [\"rxe_0\"]'"
 stop_rocelet
 check_complaints

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# A pod has ended, and its namespace lives on where nobody can enter it: a socket of it, which it has given away, keeps it. The VF comes back
+# A pod has ended, but a socket pins its network namespace, which no process can enter any more. The VF comes back
 # with a new netdev.
 # proves: daemon/attach/steps hw/ops
 # shellcheck source=../guest/lib.sh
@@ -8,7 +8,7 @@
 # shellcheck source=../guest/attach.sh
 . /rocelet/lab/guest/attach.sh
 
-# Goes into a namespace, and comes back with a socket of it.
+# Starts a process outside of the namespace that keeps a socket of it.
 keep_socket() { # POD
     python3 - "/run/netns/$1" <<'END' &
 import ctypes, os, signal, socket, sys
@@ -23,14 +23,14 @@ os.close(home)
 open("/tmp/kept", "w").close()
 signal.pause()
 END
-    KEEPER=$!
+    HOLDER=$!
     wait_until "[[ -e /tmp/kept ]]"
     rm /tmp/kept
 }
 
-let_go() {
-    kill "$KEEPER"
-    wait "$KEEPER" 2>/dev/null || true
+close_socket() {
+    kill "$HOLDER"
+    wait "$HOLDER" 2>/dev/null || true
 }
 
 resets() {
@@ -39,7 +39,7 @@ resets() {
 
 comes_back() { # RESETS
     check_within 30 "the VF is free and as before" "is_free ${VF_IDS[0]}"
-    check "with a new netdev, and why" "rocectl events --limit 1 | grep -q 'with a new netdev: the old one is stuck in an unreachable namespace'"
+    check "with a new netdev, and the reason in an event" "rocectl events --limit 1 | grep -q 'with a new netdev: the old one is stuck in an unreachable namespace'"
     check_within 5 "which is counted" "[[ \$(resets) == $1 ]]"
 }
 
@@ -47,17 +47,17 @@ make_pool 1
 start_engine
 N=0
 for SOFT_ROCE in false true; do
-    say "a socket keeps the namespace, with soft-RoCE: $SOFT_ROCE"
+    say "a socket pins the namespace, with soft-RoCE: $SOFT_ROCE"
     ip netns add a
     attach "${VF_IDS[0]}" a 10.9.0.1/24
     keep_socket a
     ip netns delete a
-    rocectl detach "${VF_IDS[0]}" || true # where nothing tells that the pod has ended, somebody asks
+    rocectl detach "${VF_IDS[0]}" || true # if the end of the pod is not noticed, an admin request returns the VF
     N=$((N + 1))
     comes_back "$N"
-    let_go
+    close_socket
 done
-check "it goes to the next pod" "ip netns add b && attach ${VF_IDS[0]} b 10.9.0.2/24 && is_complete b ${VF_IDS[0]} 10.9.0.2/24"
+check "the next pod gets it" "ip netns add b && attach ${VF_IDS[0]} b 10.9.0.2/24 && is_complete b ${VF_IDS[0]} 10.9.0.2/24"
 rocectl detach "${VF_IDS[0]}"
 check_all_free
 stop_rocelet

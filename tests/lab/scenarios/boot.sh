@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Is the lab itself sound? VFs, two pods on them, and RDMA traffic from one to the other. Needs nothing of ours.
+# Checks the lab itself: VFs, two pods on them, and RDMA traffic from one to the other. Does not use rocelet.
 # proves: tests/lab/guest tests/lab/host
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The host's half: tshark judges what was counted on a pod's netdev.
+# The host's half: compares the counts on a pod's netdev with tshark's.
 #   bpf_packets.host.sh NAME POD NETDEV [LEFT_OUT..]
 set -euo pipefail
 : "${LAB_OUT:?folder with the captures}"

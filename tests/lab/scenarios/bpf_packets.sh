@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# The packet programs count what tshark counts in captures of the same interfaces, packet for packet; they follow devices and pods,
-# and leave nothing. On every kernel of the lab: lab.sh run --kernel 6.1|6.12|newest bpf_packets
+# The packet programs' counts equal tshark's of captures of the same interfaces, packet for packet; they follow devices and pods,
+# and leave nothing behind. On every kernel of the lab: lab.sh run --kernel 6.1|6.12|newest bpf_packets
 #   bpf_packets.sh [CYCLES]    how often a pod's namespace with a device comes and goes, 12
 # lab: --timeout 900
 # proves: bpf daemon/packets
@@ -15,9 +15,9 @@
 
 CYCLES=${1:-12}
 LOSS_PERCENT=2 LOSS_MESSAGES=1500 DELAY_MS=20 DELAY_MESSAGES=100
-# A kernel without one-shot timers delays until the next tick (HZ=250), and answers take a moment.
+# A kernel without one-shot timers delays until the next tick (HZ=250), and an answer needs a moment.
 TICK_MS=4
-# The heap finds its final size late. What is kept per cycle shows in 1,000 of them (make soak).
+# The heap reaches its final size late. A leak per cycle shows in 1,000 of them (make soak).
 RSS_TOLERANCE_KB=1024
 
 watched() { # DEVICE
@@ -32,12 +32,12 @@ plain_queue() { # POD
     in_netns "$1" tc qdisc delete dev "$(pod_netdev "$1")" root
 }
 
-# How many packets a netem has dropped.
+# The number of packets that a netem has dropped.
 netem_dropped() { # POD
     in_netns "$1" tc -s -j qdisc show dev "$(pod_netdev "$1")" | json '[q["drops"] for q in doc if q["kind"] == "netem"][0]'
 }
 
-# Sums over the flows from left to right, as left sees them: packets, retransmissions, round trips, and their time in us.
+# Sums over the flows from left to right, as counted at left: packets, retransmissions, round trips, and their time in us.
 flow_sums() {
     curl -fsS "$HTTP/api/v1/qps?device=rxe_left&limit=1000" | /usr/bin/python3 -c '
 import json, sys
@@ -52,7 +52,7 @@ print(sum(f["packets"] for f in flows), sum(f["retransmissions"] for f in flows)
       sum(r["count"] * r["meanNs"] for r in rtts) // 1000)' "$(pod_ip left)"
 }
 
-# Runs perftest and prints what has been added to flow_sums.
+# Runs perftest and prints what it added to flow_sums.
 flows_of() { # PERFTEST_ARGS..
     local before after
     next_samples
@@ -73,11 +73,11 @@ wait_until is_up
 need_within 120 "both pods' netdevs are watched" 'watched rxe_left && watched rxe_right'
 echo "# hook: $(bpf_config 'ports["rxe_left"]["hook"]'), $(bpf_config 'ports["rxe_left"]["memory"] >> 10') KiB of maps for each netdev"
 case $(uname -r) in
-    6.1.*) check "by clsact, for want of tcx" '[[ $(bpf_config "ports[\"rxe_left\"][\"hook\"]") == clsact ]]' ;;
+    6.1.*) check "by clsact, without tcx" '[[ $(bpf_config "ports[\"rxe_left\"][\"hook\"]") == clsact ]]' ;;
     *) check "by tcx" '[[ $(bpf_config "ports[\"rxe_left\"][\"hook\"]") == tcx ]]' ;;
 esac
-# At XDP as well: its receiver's end of a veth pair is the mirror there.
-check "the daemon's own tests of them pass here, none is skipped" \
+# The self-tests include XDP, with the receiver's end of a veth pair as mirror port.
+check "the self-tests of the programs pass here, none is skipped" \
     '"$BUILD/tests/packets" packet_watch >$OUT/packet_watch.log 2>&1 && ! grep SKIPPED $OUT/packet_watch.log'
 
 say "traffic of all kinds"
@@ -100,15 +100,15 @@ send_cnp right left
 stop_judging congested
 plain_queue left
 check "right's figures are tshark's" judged congested right
-check "there are CE marks among them" 'grep -Eq "^equal roce_ecn_packets_total received ce 26: [0-9]{3,}" $OUT/congested.right.judged'
-# The queue marks behind our program, which sees what the pod sends as the pod sends it.
+check "there are CE marks among the received packets" 'grep -Eq "^equal roce_ecn_packets_total received ce 26: [0-9]{3,}" $OUT/congested.right.judged'
+# The queue marks packets behind our program, which therefore sees them unmarked.
 check "left's figures are tshark's" judged congested left sent:roce_ecn_packets_total
-check "the CNP is among them" 'grep -qx "equal roce_cnp_received_packets_total: 1" $OUT/congested.left.judged'
+check "the CNP is among the received packets" 'grep -qx "equal roce_cnp_received_packets_total: 1" $OUT/congested.left.judged'
 
 say "loss: $LOSS_PERCENT % of what left sends, by netem"
 netem left loss "$LOSS_PERCENT%"
 start_judging lossy right
-# One message of one packet at a time, each lost one is sent once more after half a second: longer than a busy machine takes to answer.
+# One message of one packet at a time; a lost one is retried after half a second, which is longer than a busy machine needs to answer.
 read -r packets again _ < <(flows_of ib_write_bw left right -n "$LOSS_MESSAGES" -s 1024 -m 1024 -t 1 -u 17)
 stop_judging lossy
 dropped=$(netem_dropped left)
@@ -133,23 +133,23 @@ measure_delay() {
     plain_queue right
     added=$(awk -v a="$far_us" -v b="$far" -v c="$near_us" -v d="$near" 'BEGIN { printf "%.2f", (a / b - c / d) / 1000 }')
     echo "# round trips: $near of $((near_us / near)) us without, $far of $((far_us / far)) us with the delay:" \
-        "$added ms more, $DELAY_MS to $((DELAY_MS + 2 * TICK_MS)) are due"
+        "$added ms more, $DELAY_MS to $((DELAY_MS + 2 * TICK_MS)) expected"
 }
-is_due() { # MS
+is_expected() { # MS
     awk -v ms="$1" -v delay="$DELAY_MS" -v tick="$TICK_MS" 'BEGIN { exit !(ms > delay - 1 && ms <= delay + 2 * tick) }'
 }
-# A busy machine's answers come late now and then, on one side or the other.
+# On a busy machine some answers are late, on either side.
 for _ in 1 2 3; do
     measure_delay
     ! is_due "$added" || break
 done
 check "every message has its round trip" '((near >= DELAY_MESSAGES * 9 / 10 && far >= DELAY_MESSAGES * 9 / 10))'
-check "round trips agree with netem's delay within two of the kernel's ticks" is_due "$added"
+check "round trips agree with netem's delay within two of the kernel's ticks" is_expected "$added"
 
 say "devices and namespaces that come and go"
-# The third VF: into a pod where soft-RoCE works there.
+# The third VF: into a pod if soft-RoCE works there.
 make_pod late "${VFS[2]}" 10.9.0.3/24
-check_within 10 "a device that comes is watched" watched rxe_late
+check_within 10 "a new device is watched" watched rxe_late
 cycle() { # N
     for ((i = 0; i < $1; i++)); do
         make_passing_device
@@ -158,7 +158,7 @@ cycle() { # N
         wait_until "holds_in_bpf '\"rxe_cycle\" not in ports'"
     done
 }
-# The fourth VF's, in a namespace that passes, too, where soft-RoCE works there.
+# On the fourth VF, in a namespace that is deleted, too, if soft-RoCE works there.
 make_passing_device() {
     if [[ $(pod_netns late) == /run/netns/* ]]; then
         ip netns add cycle
@@ -170,8 +170,8 @@ make_passing_device() {
         rdma link add rxe_cycle type rxe netdev "${VFS[3]}"
     fi
 }
-# A device that the kernel unregisters in its own time, as when its netdev leaves, may use the namespace after its end (attach_churn.sh
-# tells how); with this it is gone when the command ends.
+# A device that the kernel unregisters asynchronously, as when its netdev is moved, may use the namespace after its end (attach_churn.sh
+# explains it); this function removes it synchronously.
 remove_passing_device() {
     rdma link delete rxe_cycle
     if [[ -e /run/netns/cycle ]]; then
@@ -204,18 +204,18 @@ id=$(basename "$(readlink "/sys/class/net/${VFS[3]}/device")")
 ip netns add plain
 check "it is attached" "$BUILD/rocectl attach $id --netns /run/netns/plain --interface plain1 --ip 10.9.0.4/24"
 check_within 10 "it is watched there" watched_in_pod plain1
-check "it is taken back" "$BUILD/rocectl detach $id"
+check "it is detached" "$BUILD/rocectl detach $id"
 check_within 10 "and not watched any more" '! watched_in_pod plain1'
 ip netns delete plain
-check_within 10 "nothing is wrong with what is still there" 'watched rxe_left && watched rxe_right && watched rxe_late'
+check_within 10 "the remaining devices are watched" 'watched rxe_left && watched rxe_right && watched rxe_late'
 
 say "the end"
-programs=$(tell_programs)
+programs=$(list_programs)
 stop_rocelet
 bpf_remains left right >/tmp/remains.after
-check "nothing of BPF is left" 'diff -u /tmp/remains.before /tmp/remains.after'
-# A device that goes takes its port down, and the diagnosis tells of what scapy and netem did.
+check "no BPF object is left" 'diff -u /tmp/remains.before /tmp/remains.after'
+# Removing a device takes its port down, and the diagnosis reports the effects of scapy and netem.
 check_complaints "rxe_cycle.*PortDown|rxe_(left|right) .*(application_error|receiver_not_ready|packet_loss|fabric_congestion).*DiagnosisOnset" \
     "what was done here"
-check "the diagnosis has told of the memory that scapy asked for" 'grep -q "rxe_left .*application_error.*DiagnosisOnset" $OUT/rocelet.log'
+check "the diagnosis has reported scapy's requests for foreign memory" 'grep -q "rxe_left .*application_error.*DiagnosisOnset" $OUT/rocelet.log'
 echo "$programs"

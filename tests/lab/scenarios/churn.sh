@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Devices that come and go all day: the daemon neither grows nor tires, and ends up with the right picture.
+# Devices are added and removed again and again: the daemon does not grow, and its inventory is right in the end.
 #   churn.sh [ROUNDS]    how often a soft-RoCE device is added and removed, 250
 # proves: daemon/inventory daemon/packets
 # when: soak --timeout 3600 --
@@ -8,8 +8,8 @@
 . /rocelet/lab/guest/lib.sh
 
 ROUNDS=${1:-250} VF_ROUNDS=3
-# The heap finds its final size late, by chance of what lies beside what: each device has programs loaded for it, whose objects come
-# and go beside all else (600 rounds grow no more than 250). A device with its programs kept per round would be more than that.
+# The heap reaches its final size late, depending on its fragmentation: each device has programs loaded for it, whose objects are
+# allocated and freed among all others (600 rounds grow no more than 250). Leaking a device with its programs per round would exceed this.
 RSS_TOLERANCE_KB=768
 
 sample_age() { # whole seconds
@@ -30,9 +30,9 @@ done
 say "$ROUNDS times: a soft-RoCE device on a VF"
 python3 /rocelet/lab/guest/churn.py "$ROCELET_PID" "${VFS[0]}" "$ROUNDS" >/tmp/churn || fail "churn: $(cat /tmp/churn)"
 eval "$(tr ' ' '\n' </tmp/churn)"
-echo "# $ROUNDS rounds in $TOOK_S s: $EVENTS events, $LOOKS looks, $SAMPLES samples, $SCRAPES scrapes, $OVERRUNS overruns;" \
+echo "# $ROUNDS rounds in $TOOK_S s: $EVENTS events, $LOOKS scans, $SAMPLES samples, $SCRAPES scrapes, $OVERRUNS overruns;" \
     "RSS $RSS_QUARTER kB after a quarter, $RSS_END kB at the end"
-# Seen to come and to go in every other round.
+# Added and removed at least in every other round.
 check "the inventory followed ($GENERATIONS changes)" '((GENERATIONS >= ROUNDS))'
 check "resident memory does not grow ($RSS_QUARTER kB, then $RSS_END kB)" '((RSS_END <= RSS_QUARTER + RSS_TOLERANCE_KB))'
 check "nor does the number of descriptors ($FDS_QUARTER, then $FDS_END)" '((FDS_END <= FDS_QUARTER))'
@@ -53,15 +53,15 @@ VF=${VFS[0]} VF_ID=$(basename "$(readlink "/sys/class/net/$PF/device/virtfn0")")
 
 say "afterwards"
 rdma link add rxe_last type rxe netdev "$VF"
-check_within 5 "the VF is the kernel's" \
+check_within 5 "the inventory has this VF only" \
     "holds_in_devices '[d for d in functions if functions[d][\"kind\"] == \"vf\"] == [\"$VF_ID\"]'"
-check_within 5 "so is its netdev" \
+check_within 5 "the inventory has its netdev only" \
     "holds_in_devices '[n[\"name\"] for d in functions.values() if d[\"kind\"] == \"vf\" for n in d[\"netdevs\"]] == [\"$VF\"]'"
 check_within 5 "a new RDMA device is on its VF" "holds_in_devices 'list(rdma) == [\"rxe_last\"] and rdma[\"rxe_last\"][\"ports\"][0][\"netdev\"] == \"$VF\"'"
-check_within 5 "and on the page" "metric roce_port_info 'device=\"rxe_last\"' 'netdev=\"$VF\"' >/dev/null"
-check_within 5 "the page is of now" '(( $(sample_age) <= 3 ))'
+check_within 5 "the soft-RoCE device is on the page" "metric roce_port_info 'device=\"rxe_last\"' 'netdev=\"$VF\"' >/dev/null"
+check_within 5 "the page is current" '(( $(sample_age) <= 3 ))'
 check "no message was malformed" "[[ -z \$(curl -fsS $HTTP/metrics | grep '^rocelet_malformed_messages_total' | grep -v ' 0\$') ]]"
 rdma link delete rxe_last
 stop_rocelet
-# A device that goes takes its port down.
+# Removing a device takes its port down.
 check_complaints "rxe_.*PortDown"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The host's half: the network configurations of the migration guide, in pairs, before-N and after-N, which the guest does not see.
+# The host's half: the network configurations of the migration guide, in pairs, before-N and after-N, which the guest cannot read.
 set -euo pipefail
 : "${LAB_OUT:?output folder}"
 python3 - "$(dirname "$0")/../../../docs/start/migration.md" "$LAB_OUT" <<'END_OF_PYTHON'

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # The network configurations of the migration guide, each before and after, on a VF: unchanged by links of the plugins' names, and rewritten.
-# Both give the pod the same, and take it back.
+# Both give the pod the same interface, and return the VF.
 # lab: --timeout 600
 # proves: k8s/cni daemon/cni docs/start/migration.md
 # shellcheck source=../guest/lib.sh
@@ -15,10 +15,10 @@ SOFT_ROCE=false
 LINKS=/run/cni-bin # before Debian's plugins, which have a host-device of their own
 
 libcni() { # add|check|del FILE BOX
-    /rocelet/lab/guest/libcni.py "$1" "$2" "$3" "/run/netns/$3" "$VF" "$LINKS:$CNI_DIR" >/tmp/said || { cat /tmp/said; return 1; }
+    /rocelet/lab/guest/libcni.py "$1" "$2" "$3" "/run/netns/$3" "$VF" "$LINKS:$CNI_DIR" >/tmp/answer || { cat /tmp/answer; return 1; }
 }
 
-# What a pod has: link, length of its address, rules, the PF's settings. Which address host-local gives does not matter.
+# The pod's link, the prefix length of its address, its rules and the PF's settings. host-local may choose any address.
 has() { # BOX
     in_netns "$1" ip -d link show dev net1 | sed -E '1s/^[0-9]+: //; s/ (qlen|numtxqueues) .*//; s/ qdisc [^ ]+//'
     in_netns "$1" ip -brief -4 address show dev net1 | grep -oE '/[0-9]+' || true
@@ -26,7 +26,7 @@ has() { # BOX
     vf_settings "$VF"
 }
 
-# $1 has it, and CHECK agrees where the version knows CHECK; then the VF comes back.
+# Applies a configuration: ADD, CHECK if its version has CHECK, DEL; then the VF is free again.
 apply() { # FILE
     BOX=box$((n++))
     ip netns add "$BOX"
@@ -36,7 +36,7 @@ apply() { # FILE
     grep -q '"cniVersion": "0.3' "$1" || check "${1##*/}: CHECK" "libcni check $1 $BOX"
     check "${1##*/}: DEL" "libcni del $1 $BOX"
     ip netns delete "$BOX"
-    check_within 30 "${1##*/}: the VF is free and as before" "is_free $VF"
+    check_within 30 "${1##*/}: the VF is free and restored" "is_free $VF"
     is_free "$VF" || show_difference "$VF"
 }
 
@@ -56,7 +56,7 @@ for before in /tmp/lists/before-*; do
     sed -i -E "s/0000:03:00.2/$VF/; s/\"link_state\": \"[a-z]+\",? *//" "$before" "$after"
     apply "$before"
     apply "$after"
-    check "pair $pair: both give the same" "diff $before.has $after.has"
+    check "pair $pair: both give the same result" "diff $before.has $after.has"
 done
 check "there were pairs" "(( n >= 6 ))"
 stop_rocelet

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# CNI for pods whose VFs the kubelet has granted: each pod gets its own only, and all come back.
+# CNI for pods whose VFs the kubelet has allocated: each pod gets its own only, and all come back.
 # lab: --kubelet --memory 4096 --timeout 1500
 # proves: daemon/cni daemon/attach
 # when: turns
@@ -33,16 +33,16 @@ start_node
 start_engine
 need_within 60 "the kubelet lists the VFs of the pool" "(( \$(n_registered $RESOURCE) == 2 ))"
 
-say "pods that the kubelet granted a VF"
+say "pods to which the kubelet allocated a VF"
 run_pod p "$RESOURCE=1"
 run_pod q "$RESOURCE=1"
 p=$(vf_of p) q=$(vf_of q)
 echo "# p has $p, q has $q, in $(sandbox_of p)"
-check "the VF of another pod is refused" "! said=\$(add_to_pod q $p '') && [[ \$said == *'\"code\":102,'* && \$said == *default/p* ]]"
-echo "# $said"
+check "the VF of another pod is refused" "! answer=\$(add_to_pod q $p '') && [[ \$answer == *'\"code\":102,'* && \$answer == *default/p* ]]"
+echo "# $answer"
 check "its own is attached" "add_to_pod p $p '\"runtimeConfig\": {\"ips\": [\"10.9.1.1/24\"]}' && is_complete p $p 10.9.1.1/24"
 check "it is listed with its pod" "rocectl pods | grep -w p-rig | grep -q $p"
-# What the runtime forgot: the sandbox ends, and no DEL comes.
+# The sandbox ends without a DEL.
 remove_pod p
 check_within 60 "it comes back when the pod has ended" "is_free $p"
 remove_pod q

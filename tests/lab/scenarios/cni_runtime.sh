@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# rocelet-cni is containerd's own network: the only plugin of its list, and the first of a list with tuning, rdma and sbr. The runtime's ADD
-# and DEL are all that it gets, and one DEL comes while no daemon runs.
+# rocelet-cni makes containerd's own network: as the only plugin of its list, and as the first of a list with tuning, rdma and sbr. It gets only the
+# runtime's ADD and DEL, one DEL while no daemon runs.
 # lab: --kubelet --memory 4096 --timeout 1500
 # proves: k8s/cni daemon/cni
 # shellcheck source=../guest/lib.sh
@@ -27,7 +27,7 @@ ours() { # TYPE SOFT_ROCE
       \"ipam\": {\"type\": \"static\", \"addresses\": [{\"address\": \"$IP\"}], \"routes\": [{\"dst\": \"0.0.0.0/0\", \"gw\": \"10.9.0.254\"}]}}"
 }
 
-# Instead of the rig's bridge.
+# Replaces the rig's bridge.
 cni_config() {
     echo "$ALONE"
 }
@@ -39,7 +39,7 @@ use_list() { # LIST
     ctr --namespace k8s.io version >/dev/null
 }
 
-# eth0 is the VF, with its address and settings, and the kubelet knows the address.
+# eth0 is the VF, with its address and settings, and the kubelet reports the address.
 is_network_of() { # POD
     in_netns "$1" ethtool -i eth0 | grep -qx "bus-info: ${VF_IDS[0]}" &&
         in_netns "$1" ip -brief address show dev eth0 | grep -w UP | grep -qw $IP &&
@@ -63,7 +63,7 @@ check "the API shows it" "curl -fsS $HTTP/api/v1/attachments | grep -q '\"door\"
 remove_pod p
 check_all_free
 
-# The type rdma requires exclusive mode, which the kernel refuses while there are other network namespaces, and soft-RoCE in pods shared mode.
+# The plugin rdma requires exclusive mode, which the kernel refuses while other network namespaces exist; soft-RoCE in pods requires shared mode.
 say "a list: sriov, tuning, rdma, sbr"
 kill_rocelet
 need_within 60 "the RDMA subsystem is in exclusive mode" "rdma system set netns exclusive"
@@ -71,7 +71,7 @@ start_engine
 use_list "$CHAIN"
 run_pod q
 check_within 30 "the pod's eth0 is the VF" "is_network_of q"
-check "with what tuning has set" "[[ \$(in_netns q sysctl -n net.ipv4.conf.eth0.arp_ignore) == 1 ]]"
+check "with the setting of tuning" "[[ \$(in_netns q sysctl -n net.ipv4.conf.eth0.arp_ignore) == 1 ]]"
 check "and sbr's rule and table" "in_netns q ip rule | grep -q 'from ${IP%/*} lookup 100' && in_netns q ip route show table 100 | grep -q 'default via 10.9.0.254'"
 remove_pod q
 check_all_free
@@ -81,12 +81,12 @@ run_pod r
 check_within 30 "the pod's eth0 is the VF" "is_network_of r"
 kill_rocelet
 remove_pod r
-check_within 60 "its DEL waits" "[[ -n \$(ls $LEFT/del) ]]"
+check_within 60 "its DEL is queued" "[[ -n \$(ls $LEFT/del) ]]"
 start_engine
 check_all_free
-check_within 10 "and is done" spool_is_empty
+check_within 10 "the queued DEL is done" spool_is_empty
 
-say "none is left"
+say "the plugin is uninstalled"
 "$BUILD/rocelet" --uninstall-cni=$CNI_DIR
 check "the plugin and its links are removed, others stay" "[[ ! -e $CNI_DIR/rocelet-cni && ! -L $CNI_DIR/sriov && ! -L $CNI_DIR/rdma && -x $CNI_DIR/tuning ]]"
 stop_rocelet

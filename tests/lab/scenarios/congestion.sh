@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What goes wrong on RDMA networks, made with real parts: pods of the kubelet with soft-RoCE on a VF each, perftest between them, the guest's
-# queues, its links and its queue pairs. The running diagnosis says the cause, with the pod named, while the fault is there, and its end.
-# What soft-RoCE can show at all: docs/reference/diagnosis.md.
+# Faults of RDMA networks, made with real parts: pods of the kubelet with soft-RoCE on a VF each, perftest between them, the guest's
+# queues, its links and its queue pairs. The running diagnosis reports the cause and the pod while the fault lasts, and its end.
+# Causes that soft-RoCE can show: docs/reference/diagnosis.md.
 #   congestion.sh [ROUNDS [FAULT..]]    how often each fault is made, 1, and which; all
 # lab: --kubelet --memory 4096 --timeout 2400
 # proves: daemon/diagnosis daemon/metrics
@@ -18,16 +18,16 @@ ROUNDS=${1:-1}
 FAULTS=("${@:2}")
 ((${#FAULTS[@]})) || FAULTS=(nothing_wrong congestion top loss delay wrong_key link_flap mtu not_ready without_ecn incast out_of_patience vanished)
 POD_TIMEOUT=240 # also on a busy machine
-# What an emulated machine sends without losing its breath.
+# A rate that an emulated machine can send.
 RATE=7mbit RATE_OF_THREE=2400kbit MTU=512
-PORT=18515 # of the next flow
-# As DCQCN has it: DSCP 26, ECN-capable. And 4 s: ACKs of a busy machine come late.
+PORT=18515 # of the last flow
+# DCQCN's DSCP 26, ECN-capable; and a timeout of 4 s, because ACKs of a busy machine come late.
 TRAFFIC_CLASS=106 ACK_TIMEOUT=20
 FLOWS=()
-IMPATIENT= # what the last impatient flow has said
+IMPATIENT= # the output file of the last impatient flow
 
-# What is held and released is judged by the engine's own tests, and quickly here; a busy machine's samples may come late. soft-RoCE says that
-# its line carries 2.5 Gbit/s, of which a thousandth is what three emulated senders can be relied upon for, in a hundred packets a second. There are no eight of them, either.
+# Short hold and release times: the engine's own tests judge those. On a busy machine samples may be late. soft-RoCE reports that
+# its line carries 2.5 Gbit/s, of which three emulated senders reliably reach a thousandth, with a hundred packets a second. Incast needs three senders here, as there are no eight.
 configure() {
     json 'json.dumps({**doc, "expect-congestion-control": "dcqcn", "diagnosis": {"settle_seconds": 0, "warming_seconds": 1, "hold_seconds": 1,
         "release_seconds": 2, "release_link_seconds": 2, "release_idle_seconds": 2, "stale_source_seconds": 60,
@@ -38,7 +38,7 @@ configure() {
 
 # ---- traffic
 
-# From pod to pod, without end. Programs that poll leave the processors to the kernel, which sends and receives.
+# Starts an endless flow between pods. The polling programs are nice, so that the kernel has time to send and receive.
 flow() { # TOOL FROM TO [ARGS..]
     local tool=$1 from=$2 to=$3
     shift 3
@@ -51,12 +51,12 @@ flow() { # TOOL FROM TO [ARGS..]
     FLOWS+=("$!")
 }
 
-# One that gives its peer up after four seconds without an answer: soft-RoCE never does with what perftest asks for.
+# A flow whose queue pair fails after four seconds without an answer: with perftest's settings soft-RoCE never does.
 impatient_flow() { # FROM TO
     local from=$1 to=$2 ends=$OUT/ends.$((PORT += 1)) end
     for end in from to; do
         mkfifo "$ends.$end.in"
-        exec {end_fd}<>"$ends.$end.in" # so that nobody waits for who writes, or reads the end
+        exec {end_fd}<>"$ends.$end.in" # so that no open of the fifo blocks, and no reader gets its end
     done
     one_end "$to" answer <"$ends.to.in" >"$ends.to" 2>&1 &
     FLOWS+=("$!")
@@ -73,7 +73,7 @@ one_end() { # POD write|answer
     runc --root /run/containerd/runc/k8s.io exec "$(container_id "$1")" /usr/local/bin/qp_fault "$2" "$(pod_rdma "$1")" 18 3
 }
 
-# The kernel's answers have come to the pod's pair.
+# The pod's queue pair has received answers.
 pair_works() { # POD
     rocectl qps --pod "default/$1-rig" -o json | json 'any(q["comm"] == "qp_fault" and q["received"] and q["received"]["packets"] > 20 for q in doc["qps"])' | grep -q True
 }
@@ -99,8 +99,8 @@ end_flows() {
     FLOWS=()
 }
 
-# What a pod sends goes out at a rate, through a queue that neither marks nor drops. Queues change while nobody sends: what waits in one is lost
-# with it, and soft-RoCE has been seen to give its queue pair up then.
+# Limits a pod's rate by a queue that neither marks nor drops. Queues are changed while no traffic flows: packets waiting in one are lost
+# with it, and soft-RoCE sometimes fails the queue pair then.
 pace() { # POD
     plain_queue "$1"
     in_netns "$1" tc qdisc replace dev net1 root tbf rate "$RATE" burst 10kb latency 2s
@@ -119,7 +119,7 @@ packets_of() { # POD DIRECTION
     metric roce_packets_total "device=\"$(pod_rdma "$1")\"" 'source="hw"' "direction=\"$2\""
 }
 
-# Packets arrive, and not only the first.
+# More than the first packets arrive.
 flows_to() { # POD
     local before
     before=$(packets_of "$1" received)
@@ -127,13 +127,13 @@ flows_to() { # POD
     (($(packets_of "$1" received) - before > 300))
 }
 
-# ---- what is said
+# ---- verdicts
 
 verdicts() { # PYTHON_EXPRESSION over them
     { rocectl diagnose -o json || true; } | json "(lambda verdicts: $1)(doc['verdicts'])"
 }
 
-says() { # CAUSE POD..
+reports() { # CAUSE POD..
     local pod
     for pod in "${@:2}"; do
         [[ $(verdicts "any(v['cause'] == '$1' and {'namespace': 'default', 'name': '$pod-rig'} in v['pods'] for v in verdicts)") == True ]] || return
@@ -144,42 +144,42 @@ is_silent() {
     [[ $(verdicts 'verdicts') == '[]' ]]
 }
 
-# Of all causes and ports, ever.
+# The number of onsets of all causes and ports since the start.
 onsets() {
     curl -fsS -m 60 "$HTTP/metrics" | awk '/^roce_diagnosis_onsets_total/ { n += $NF } END { print n + 0 }'
 }
 
-# For people, in the log.
-tell_verdicts() {
+# Prints the verdicts into the log.
+print_verdicts() {
     verdicts '"\n".join("#   %s: %s of %s; first moved: %s; %s" % (v["severity"], v["cause"], " and ".join(p["name"] for p in v["pods"]),
         v["firstMoved"], "; ".join("%s %.4g" % (e["name"], e["value"]) for e in v["evidence"] if e["value"] is not None)) for v in verdicts)'
 }
 
-# The fault is there: who suffers from what?
-check_said() { # FAULT CAUSE POD..
+# Checks the verdict and its pods while the fault lasts.
+check_reported() { # FAULT CAUSE POD..
     local began=$SECONDS
-    check_within 30 "$1: $2 is said, of pod ${*:3}" says "${@:2}"
+    check_within 30 "$1: $2 is reported for pod ${*:3}" reports "${@:2}"
     echo "# after $((SECONDS - began)) s:"
-    tell_verdicts
+    print_verdicts
 }
 
-# The fault has been ended.
+# Checks that the verdict ends after the fault.
 check_over() { # FAULT [SECONDS]
-    check_within "${2:-30}" "$1: it is over, and nothing else is said" is_silent
-    is_silent || tell_verdicts
+    check_within "${2:-30}" "$1: the verdict has ended, and there is no other" is_silent
+    is_silent || print_verdicts
 }
 
 # ---- the faults
 
 nothing_wrong() {
     local before
-    say "traffic from a to b, and nothing wrong with it"
+    say "traffic from a to b, without a fault"
     before=$(onsets)
     pace a
     flow ib_write_bw a b
     wait_until 'flows_to b'
     for _ in {1..8}; do next_samples; done
-    check "nothing is said, and was not meanwhile" 'is_silent && (($(onsets) == before))'
+    check "there is no verdict, and was none meanwhile" 'is_silent && (($(onsets) == before))'
     end_flows
 }
 
@@ -188,12 +188,12 @@ congestion() {
     plain_queue a
     congest_pod a "$RATE"
     flow ib_write_bw a b
-    check_said "marks" fabric_congestion b
+    check_reported "marks" fabric_congestion b
     end_flows
     check_over "marks"
 }
 
-# Each second of it is left in $OUT/top, for tests/lab/recording.py.
+# One screen per second is kept in $OUT/top, for tests/lab/recording.py.
 top() {
     local frames recorder
     say "rocectl top on a terminal, while a queue is congested"
@@ -233,7 +233,7 @@ loss() {
     say "loss: 2 % of what a sends"
     netem a loss 2%
     flow ib_write_bw a b
-    check_said "loss" packet_loss a
+    check_reported "loss" packet_loss a
     end_flows
     pace a
     check_over "loss"
@@ -241,13 +241,13 @@ loss() {
 
 delay() {
     local before
-    say "delay: 20 ms are longer, but nothing is wrong"
+    say "delay: 20 ms are no fault"
     before=$(onsets)
     netem b delay 20ms
     flow ib_write_bw a b
     wait_until 'flows_to b'
     for _ in {1..8}; do next_samples; done
-    check "nothing is said of 20 ms" 'is_silent && (($(onsets) == before))'
+    check "no verdict on 20 ms" 'is_silent && (($(onsets) == before))'
     end_flows
     plain_queue b
 }
@@ -255,10 +255,10 @@ delay() {
 wrong_key() {
     local application
     say "a wrong key"
-    # It goes on, as such applications do: one error is told for as long as its verdict is held, and on a busy machine nobody may look then.
+    # Repeated, as such applications do: a single error's verdict could end before a busy machine checks it.
     while "$BUILD/bench/qp_fault" rkey "$(pod_rdma a)" "$(pod_rdma b)" 20 6 </dev/null; do sleep 0.2; done >"$OUT/rkey.log" 2>&1 &
     application=$!
-    check_said "a wrong key" application_error a b
+    check_reported "a wrong key" application_error a b
     kill "$application"
     wait "$application" || true
     check_over "a wrong key"
@@ -267,17 +267,17 @@ wrong_key() {
 link_flap() {
     say "a link that flaps: the physical port's"
     ip link set "$PF" down
-    check_said "the link" link_flap a b
+    check_reported "the link" link_flap a b
     ip link set "$PF" up
     check_over "the link" 90
 }
 
 mtu() {
-    say "an MTU that does not fit the queue pairs there are"
+    say "an MTU that does not fit the existing queue pairs"
     flow ib_write_bw a b
     wait_until 'flows_to b'
     in_netns b ip link set net1 mtu 400
-    check_said "the MTU" mtu_mismatch b
+    check_reported "the MTU" mtu_mismatch b
     in_netns b ip link set net1 mtu 1500
     end_flows
     check_over "the MTU" 90
@@ -286,11 +286,11 @@ mtu() {
 not_ready() {
     local receiver
     say "a receiver that stops posting"
-    flow ib_send_bw a b -s 4096 # what is posted already is used up soon
+    flow ib_send_bw a b -s 4096 # posted requests are used up soon
     wait_until 'flows_to b'
     receiver=$(senders_and_receivers b)
     kill -STOP "$receiver"
-    check_said "no receive work requests" receiver_not_ready a b
+    check_reported "no receive work requests" receiver_not_ready a b
     kill -CONT "$receiver"
     check_over "no receive work requests"
     end_flows
@@ -299,12 +299,12 @@ not_ready() {
 without_ecn() {
     say "traffic without ECN"
     TRAFFIC_CLASS=104 flow ib_write_bw a b
-    check_said "no ECN" not_ecn_capable a
+    check_reported "no ECN" not_ecn_capable a
     end_flows
     check_over "no ECN"
 }
 
-# There is no queue in front of a VF: each sender's own is what a switch's towards the receiver would be.
+# There is no queue in front of a VF: each sender's own queue replaces the switch's towards the receiver.
 incast() {
     local pod
     say "incast: three senders to one receiver"
@@ -313,21 +313,21 @@ incast() {
         congest_pod "$pod" "$RATE_OF_THREE"
         flow ib_write_bw "$pod" d
     done
-    check_said "incast" incast d
+    check_reported "incast" incast d
     end_flows
     for pod in b c; do plain_queue "$pod"; done
     pace a
     check_over "incast"
 }
 
-# Its queue pair gives up after four seconds, and others of the same pod go on. It is told for a minute.
+# Its queue pair fails after four seconds; others of the same pod continue. The verdict is held for a minute.
 out_of_patience() {
-    say "a delay that is longer than queue pairs wait"
+    say "a delay longer than the timeout of queue pairs"
     flow ib_write_bw a b
     impatient_flow a c
     wait_until 'flows_to b'
     netem c delay 20s
-    check_said "20 s of delay" peer_gone a
+    check_reported "20 s of delay" peer_gone a
     check "20 s of delay: the pair had exceeded its retries" 'grep -q "^status 12 " "$IMPATIENT"'
     plain_queue c
     check_over "20 s of delay" 90
@@ -335,12 +335,12 @@ out_of_patience() {
 }
 
 vanished() {
-    say "a peer that vanishes: its pod is deleted"
+    say "a peer whose pod is deleted"
     flow ib_write_bw a b
     impatient_flow a d
     wait_until 'flows_to b'
     remove_pod d
-    check_said "a peer that is gone" peer_gone a
+    check_reported "a peer that is gone" peer_gone a
     end_flows
     check_over "a peer that is gone" 90
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# The CNI plugin, or the daemon, is killed at its kill points of ADD, DEL and GC, and the runtime does what runtimes do then: the VF is in
-# the next sandbox, or free and as before. Another sandbox keeps its VF all the time.
+# The CNI plugin, or the daemon, is killed at its kill points of ADD, DEL and GC, and the runtime reacts as runtimes do: the VF is in
+# the next sandbox, or free and restored. Another sandbox keeps its VF all the time.
 # lab: --timeout 1500
 # proves: k8s/cni daemon/cni daemon/attach
 # when: soak some
@@ -15,7 +15,7 @@
 . /rocelet/lab/guest/cni.sh
 
 # crash_cni.sh        every kill point of the plugin, and of the daemon in an ADD, a DEL and a GC
-# crash_cni.sh some   of each of them those after which most is left to do
+# crash_cni.sh some   of each only those after which most work is left
 PLUGIN_ADD='^cni-(send|answer|print)-' PLUGIN_DEL='^cni-(send|answer)-' QUEUE='^cni-spool-'
 DAEMON_ADD='^(cni-add|attach)-' DAEMON_DEL='^(cni-del|back)-' DAEMON_GC='^back-'
 SOME=${1:-}
@@ -23,20 +23,20 @@ if [[ $SOME == some ]]; then
     PLUGIN_ADD='^cni-(answer|print)-after$' PLUGIN_DEL='^cni-answer-after$'
     DAEMON_ADD='^(cni-add|attach-move)-after$' DAEMON_DEL='^(cni-del|back-move)-after$' DAEMON_GC='^back-move-after$'
 fi
-# What only InfiniBand VFs pass, and the lab has none; and the parts of a new netdev, which only needs one that left something behind.
+# Kill points that only InfiniBand VFs pass (the lab has none), and those of creating a new netdev, which only residual state causes.
 ELSEWHERE='^(attach-admin-2|attach-move-2|back-renew-[0-9])-'
 
 IP=10.9.0.1/24 KEPT_IP=10.9.0.2/24
 n=0
 
-# The address is from an IPAM plugin where that has kill points; on a busy machine one may be too late.
+# An address from an IPAM plugin only for kill points in IPAM: on a busy machine a plugin may time out.
 keys() { # IP
     local ipam="\"ipam\": {\"type\": \"static\", \"addresses\": [{\"address\": \"$1\"}]}"
     [[ -z $SOME ]] || ipam="\"runtimeConfig\": {\"ips\": [\"$1\"]}"
     echo "\"vlan\": 100, \"mtu\": 1400, \"softRoce\": true, $ipam"
 }
 
-# A kubelet that has lost a sandbox makes another.
+# As a kubelet that has lost a sandbox creates another.
 new_sandbox() {
     n=$((n + 1)) BOX=box$((n + 1))
     ip netns add "$BOX"
@@ -46,7 +46,7 @@ end_sandbox() {
     ip netns delete "$BOX"
 }
 
-# Valid attachments: those of the sandboxes that are named.
+# A GC configuration whose valid attachments are those of these sandboxes.
 gc_config() { # [CONTAINER..]
     local list
     list=$(printf ', {"containerID": "%s", "ifname": "net1"}' "$@")
@@ -54,18 +54,18 @@ gc_config() { # [CONTAINER..]
 }
 
 add() {
-    plugin ADD "$BOX" "$BOX" "$CONF" >/tmp/said || { cat /tmp/said; return 1; }
+    plugin ADD "$BOX" "$BOX" "$CONF" >/tmp/answer || { cat /tmp/answer; return 1; }
 }
 
 del() {
-    plugin DEL "$BOX" "$BOX" "$CONF" >/tmp/said || { cat /tmp/said; return 1; }
+    plugin DEL "$BOX" "$BOX" "$CONF" >/tmp/answer || { cat /tmp/answer; return 1; }
 }
 
 gc() {
-    plugin GC "" "" "$(gc_config kept)" >/tmp/said || { cat /tmp/said; return 1; }
+    plugin GC "" "" "$(gc_config kept)" >/tmp/answer || { cat /tmp/answer; return 1; }
 }
 
-# After an ADD that did not end well: DEL, which no runtime leaves out, and the pod's next sandbox.
+# After a failed ADD: DEL, which every runtime sends, and the pod's next sandbox.
 goes_on_after_add() { # POINT
     check "$1: DEL" del
     end_sandbox
@@ -93,7 +93,7 @@ plugin_in_add() { # POINT
     goes_on_after_add "$1"
 }
 
-# Without a DEL: the sandbox's end is enough.
+# Without a DEL: the end of the sandbox returns the VF.
 plugin_in_add_alone() { # POINT
     new_sandbox
     check "$1: the plugin dies in ADD" "plugin_dies $1 ADD $BOX $BOX '$CONF'"
@@ -131,7 +131,7 @@ plugin_in_gc() { # POINT
 
 # ---- the daemon is killed
 
-# Armed, and ready for requests. The sandbox that keeps its VF is there before.
+# Armed, and ready for requests. The sandbox that keeps its VF was attached before.
 arm() { # POINT
     kill_rocelet
     start_armed "$1"
@@ -146,7 +146,7 @@ died() { # POINT
 daemon_in_add() { # POINT
     arm "$1"
     new_sandbox
-    check "$1: ADD fails, to be tried later" "! add && grep -q '\"code\": 11' /tmp/said"
+    check "$1: ADD fails, to be tried later" "! add && grep -q '\"code\": 11' /tmp/answer"
     died "$1"
     goes_on_after_add "$1"
 }
@@ -166,7 +166,7 @@ daemon_in_gc() { # POINT
     arm "$1"
     new_sandbox
     check "$1: ADD" add
-    check "$1: GC fails, to be tried later" "! gc && grep -q '\"code\": 11' /tmp/said"
+    check "$1: GC fails, to be tried later" "! gc && grep -q '\"code\": 11' /tmp/answer"
     died "$1"
     check "$1: GC again" gc
     goes_on_after_del "$1"
@@ -184,7 +184,7 @@ VF=${VF_IDS[0]} KEPT=${VF_IDS[1]}
 CONF=$(netconf "$VF" "$(keys $IP)")
 ip netns add kept
 start_engine
-need_within 0 "a sandbox that stays" "plugin ADD kept kept '$(netconf "$KEPT" "$(keys $KEPT_IP)")' >/tmp/said && is_complete kept $KEPT $KEPT_IP"
+need_within 0 "a sandbox that stays" "plugin ADD kept kept '$(netconf "$KEPT" "$(keys $KEPT_IP)")' >/tmp/answer && is_complete kept $KEPT $KEPT_IP"
 
 say "the plugin is killed"
 for point in $(points "$PLUGIN_ADD"); do plugin_in_add "$point"; done
@@ -200,7 +200,7 @@ for point in $(points "$DAEMON_DEL"); do daemon_in_del "$point"; done
 echo "# DEL: $SECONDS s"
 for point in $(points "$DAEMON_GC"); do daemon_in_gc "$point"; done
 
-check "every kill point of CNI has its place here" "[[ -z \$(points '^cni-' | grep -vE '^cni-(send|answer|print|spool|add|del)-') ]]"
+check "every kill point of CNI is covered here" "[[ -z \$(points '^cni-' | grep -vE '^cni-(send|answer|print|spool|add|del)-') ]]"
 check "the other sandbox ends" "plugin DEL kept kept '$(netconf "$KEPT")' && is_free $KEPT"
 kill_rocelet
 echo "# the scenario took $SECONDS s"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# The guest's side of lab.sh demo: a node with containerd, the kubelet and rocelet; two pods with a VF each and traffic between them without
-# end, and a third that comes and goes. The host stops the machine when it has seen enough.
+# The guest's side of lab.sh demo: a node with containerd, the kubelet and rocelet; two pods with a VF each and endless traffic between
+# them, and a third that is created and deleted in turn. The host stops the machine.
 # lab: --kubelet --memory 4096
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
@@ -18,7 +18,7 @@ networks() { # IP/LEN
     echo "[{\"resource\": \"$RESOURCE\", \"ips\": [\"$1\"]}]"
 }
 
-# A pod that sends to PEER, or without one receives, for as long as it lives.
+# Creates a pod that sends to PEER, or without PEER receives, until it ends.
 make_trainer() { # NAME IP/LEN [PEER]
     POD_FIRST="{ while :; do ib_write_bw -d \$(echo rxe_\$$VARIABLE | tr :. __) -D 600 -s 4096 --tclass=106 ${3:-} >/seen/perftest 2>&1; sleep 1; done; } & :"
     make_pod "$1" "$RESOURCE=1" "$(networks "$2")"
@@ -33,15 +33,15 @@ rxe_of() { # POD
 come_and_go() {
     local id
     while true; do
-        tell "pod eval is made, with rocelet.dev/roce: 1 and an address in its annotation"
+        add_event "pod eval is made, with rocelet.dev/roce: 1 and an address in its annotation"
         run_pod eval "$RESOURCE=1" "$(networks 10.9.0.3/24)"
         id=$(pod_env eval $VARIABLE)
-        tell "pod eval runs"
+        add_event "pod eval runs"
         sleep 4
-        tell "pod eval is deleted"
+        add_event "pod eval is deleted"
         remove_pod eval
         wait_until 60 "is_free $id"
-        tell "$id is free, and as before: name, MAC, MTU, settings on the PF"
+        add_event "$id is free, and as before: name, MAC, MTU, settings on the PF"
         sleep 4
     done
 }
@@ -56,7 +56,7 @@ start_node
 wait_until 60 "(( \$(n_registered $RESOURCE) == 3 ))"
 
 say "pods train0 and train1, each with a VF; train0 writes to train1's memory (RDMA, ECN-capable)"
-tell "pods train0 and train1 are made, with rocelet.dev/roce: 1 and an address in their annotations"
+add_event "pods train0 and train1 are made, with rocelet.dev/roce: 1 and an address in their annotations"
 make_trainer train1 10.9.0.2/24
 make_trainer train0 10.9.0.1/24 10.9.0.2
 wait_until "$POD_TIMEOUT" "pod_started train0 && pod_started train1"

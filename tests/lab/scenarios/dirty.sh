@@ -11,13 +11,13 @@
 # shellcheck source=../guest/attach.sh
 . /rocelet/lab/guest/attach.sh
 
-# dirty.sh [all|REGEX]    Some, one of those that a look tells by the same part; all; or those that match. What a move makes anew is
-# always all of it.
+# dirty.sh [all|REGEX]    By default some: one of those that the comparison finds in the same part of the state; all; or those that match. The list
+# SWEPT is always used whole.
 WHICH=${1:-some}
 SOFT_ROCE=false
 IP=10.9.0.1/24 PEER_IP=10.9.0.2/24
 
-# Each as a command in the pod's namespace, about net1; each in a pod of its own, since the answer to one may end the others. With a star:
+# Commands in the pod's namespace, about net1; each in a pod of its own, since a new netdev because of one would hide the others. With a star:
 # one of the "some".
 KNOBS=(
     '* ip link set net1 mode dormant'
@@ -119,7 +119,7 @@ KNOBS=(
     '* nested process macsec'
 )
 
-# What a move makes anew. All in one pod: as long as nothing of it is answered with a new netdev, none can hide another.
+# State that a move to another namespace resets. All in one pod: as long as none of it causes a new netdev, none can hide another.
 SWEPT=(
     'ip link set net1 addrgenmode none'
     'ip address add 192.0.2.9/24 dev net1'
@@ -167,9 +167,9 @@ on_top() { # KIND..
     ip link add top0 type "$@" && ip link set net1 down && ip link set net1 master top0 && ip link set top0 up
 }
 
-# An interface on net1, moved into a namespace that only what KEEPER says holds: a process, or what one elsewhere was given.
+# An interface on net1, moved into a namespace that only its HOLDER keeps: a process in it, or a mount, descriptor or socket elsewhere.
 nested() { # process|mount|descriptor|socket KIND..
-    local pid keeper=$1
+    local pid holder=$1
     shift
     unshare --net sleep 1000 &
     pid=$!
@@ -177,17 +177,17 @@ nested() { # process|mount|descriptor|socket KIND..
     ip link add link net1 hidden0 type "$@" || { kill "$pid"; return 1; }
     ip link set hidden0 netns "$pid"
     nsenter --net="/proc/$pid/ns/net" ip link set hidden0 up
-    case $keeper in
+    case $holder in
         process) return ;;
         mount) nsenter --mount=/proc/1/ns/mnt sh -c "touch /run/nested.mount && mount --bind /proc/$pid/ns/net /run/nested.mount" ;;
         descriptor) nsenter --net=/proc/1/ns/net sleep 1000 9<"/proc/$pid/ns/net" & ;;
         socket) dirt socket "$pid" ;;
     esac
-    until nested_kept "$keeper"; do sleep 0.05; done
+    until nested_held "$holder"; do sleep 0.05; done
     kill "$pid"
 }
 
-nested_kept() { # KEEPER
+nested_held() { # HOLDER
     local p
     [[ $1 != mount ]] || return 0
     for p in $(pgrep -fx 'sleep 1000'); do
@@ -196,11 +196,11 @@ nested_kept() { # KEEPER
     return 1
 }
 
-# All files of its sysctls are changed, each by as little as it can be; prints how many.
+# Changes every sysctl of net1 by the smallest possible step; prints how many.
 every_sysctl() {
     local file value n=0
     for file in /proc/sys/net/ipv[46]/{conf,neigh}/net1/*; do
-        [[ $file != */disable_ipv6 ]] || continue # would end others of them
+        [[ $file != */disable_ipv6 ]] || continue # would reset others
         read -r value 2>/dev/null <"$file" || value=0
         for value in $((value + 1)) $((value - 1)) ::77; do
             if { echo "$value" >"$file"; } 2>/dev/null && [[ $(<"$file") == "$value" || $value == ::77 ]]; then
@@ -220,15 +220,15 @@ is_wanted() { # KNOB
     esac
 }
 
-# Of a word that can be changed, the other state.
+# Commands that switch each changeable offload to its other state.
 offloads() {
     ip netns exec pod ethtool -k net1 | sed -nE 's/^\t*([a-z0-9_-]+): on$/\1 off/p; s/^\t*([a-z0-9_-]+): off$/\1 on/p' | sed 's/^/ethtool -K net1 /; 2s/^/* /'
 }
 
-# In the pod's namespace, with its /sys; the functions above, too.
+# Runs a command in the pod's namespace, with its /sys and the functions above.
 in_it() { # COMMAND..
     local helpers
-    helpers=$(declare -f write dirt hang on_top nested nested_kept every_sysctl state_of)
+    helpers=$(declare -f write dirt hang on_top nested nested_held every_sysctl state_of)
     ip netns exec pod bash -c "ETHTOOL='${ETHTOOL:-}'
 $helpers
 $1"
@@ -238,7 +238,7 @@ dirty() { # KNOB
     in_it "$1" >/tmp/knob.log 2>&1
 }
 
-# All that can be read of net1; what tells what happens is left out, its index, and the address that a driver draws for each netdev.
+# Everything that can be read about net1, without statistics and carrier, its index, and the random address of each new netdev.
 state_of() {
     local option
     ip -d link show dev net1 | sed -E '1s/^[0-9]+: //; 1s/NO-CARRIER,|,LOWER_UP//g; s/ state [A-Z]+//; s/ permaddr [^ ]+//'
@@ -266,7 +266,7 @@ state_of() {
     ls /sys/class/net
 } 2>/dev/null
 
-# Before Linux 6.13 there is nothing to ask.
+# Before Linux 6.13 there is no such interface.
 napi_of() {
     in_it 'dirt napi net1' 2>&1 || true
 }
@@ -275,7 +275,7 @@ has_new_napi() {
     napi_of | cmp -s /tmp/napi -
 }
 
-# Of a pod whose interface has just come.
+# Compares the interface of a new pod with the one that was never used.
 equals_new() {
     in_it state_of >/tmp/now
     diff /tmp/new /tmp/now >/tmp/difference
@@ -286,21 +286,21 @@ check_new() { # DESCRIPTION
     cat /tmp/difference
 }
 
-# Without what the emulated network's router says of itself.
+# Attaches without accepting advertisements of the emulated network's router.
 into() { # POD ID IP
     ip netns add "$1"
     ip netns exec "$1" sh -c 'echo 0 >/proc/sys/net/ipv6/conf/default/accept_ra'
     attach "$2" "$1" "$3" >/dev/null
 }
 
-# The pod's end: what it ran goes on, as a hostile one's may.
+# Ends the pod; its processes continue, as those of a hostile one may.
 out_of() { # POD ID
     rocectl detach "$2" >/tmp/detach.log 2>&1 || cat /tmp/detach.log
     wait_until "[[ \$(engine_state $2) == free ]]"
     ip netns delete "$1"
 }
 
-# What hid in other namespaces is gone.
+# No interface on net1 is hidden in another namespace.
 nothing_hidden() {
     local p fd names
     for p in $(pgrep -fx 'sleep 1000' || true); do
@@ -308,12 +308,12 @@ nothing_hidden() {
         for fd in "/proc/$p/fd/"*; do
             [[ $(readlink "$fd") != @(net|socket):* ]] || names+=" $(dirt links "$p" "${fd##*/}")"
         done
-        [[ $names != *hidden0* ]] || { echo "hidden0 is kept by process $p"; return 1; }
+        [[ $names != *hidden0* ]] || { echo "hidden0 is pinned by process $p"; return 1; }
     done
     [[ ! -e /run/nested.mount ]] || ! nsenter --net=/run/nested.mount ip link show hidden0 &>/dev/null
 }
 
-# Not the sleep of the machine's heartbeat.
+# The sleep of the machine's heartbeat has another duration.
 end_holders() {
     umount /run/nested.mount 2>/dev/null || true
     rm -f /run/nested.mount
@@ -335,7 +335,7 @@ start_engine
 into pod "$id" $IP
 mapfile -t OFFLOADS < <(offloads)
 in_it state_of >/tmp/new
-# What this driver has no answer to need not be asked again and again.
+# Leaves out queries that this driver does not support.
 ETHTOOL=$(grep -B1 '^not supported' /tmp/new | sed -n 's/^ethtool //p' | sort | comm -13 - <(sed -n 's/^ethtool //p' /tmp/new | sort) | tr '\n' ' ')
 in_it state_of >/tmp/new
 napi_of >/tmp/napi
@@ -343,9 +343,9 @@ into peer "$peer" $PEER_IP
 check_within 10 "traffic passes" passes_traffic
 out_of pod "$id"
 into pod "$id" $IP
-check_new "a pod that changed nothing leaves it as one that nobody has had"
+check_new "after a pod that changed nothing the interface equals an unused one"
 
-say "what a move makes anew, in one pod"
+say "state that a move resets, in one pod"
 n=0 refused=()
 for knob in "${SWEPT[@]}"; do
     if dirty "$knob"; then n=$((n + 1)); else refused+=("$knob: $(tail -n 1 /tmp/knob.log)"); fi
@@ -354,17 +354,17 @@ swept=$n
 sysctls=$(in_it every_sysctl)
 out_of pod "$id"
 into pod "$id" $IP
-check_new "nothing is left of $swept things and $sysctls sysctls"
+check_new "nothing is left of $swept settings and $sysctls sysctls"
 next_samples
 check "and the netdev stays" "[[ $(resets dirty) == 0 ]]"
-check "nobody had to guess" "[[ $(resets unknown) == 0 ]]"
+check "no reset for an unknown reason" "[[ $(resets unknown) == 0 ]]"
 
 say "one at a time"
 left=() hidden=() DONE=() tried=${#SWEPT[@]}
 for knob in "${KNOBS[@]}" "${OFFLOADS[@]}"; do
     is_wanted "$knob" || continue
     knob=${knob#'* '} tried=$((tried + 1))
-    # The pod of one that was refused is the next one's.
+    # After a refused command the next one uses the same pod.
     if ! dirty "$knob"; then
         refused+=("$knob: $(tail -n 1 /tmp/knob.log)")
         continue
@@ -381,28 +381,28 @@ for knob in "${KNOBS[@]}" "${OFFLOADS[@]}"; do
     end_holders
 done
 check "none of them is left" "((${#left[@]} == 0))"
-check "none is left anywhere else" "((${#hidden[@]} == 0))"
+check "none is left in another namespace" "((${#hidden[@]} == 0))"
 check_within 10 "traffic passes after them" passes_traffic
 
 say "all together"
 for knob in "${DONE[@]}"; do
-    # What takes the interface from the others' sight.
+    # Without the command that renames the interface, which the others would not find.
     [[ $knob == *'name dirt0'* ]] || dirty "$knob" || true
 done
 out_of pod "$id"
-check "none is left anywhere else" nothing_hidden
+check "none is left in another namespace" nothing_hidden
 end_holders
 into pod "$id" $IP
 check_new "nothing is left"
 check "nor of its NAPI instances" has_new_napi
 check_within 10 "traffic passes" passes_traffic
 
-say "the pod dies, and what it has hidden does not"
-for keeper in process mount descriptor socket; do
-    dirty "nested $keeper macvlan mode bridge" || fail "$(cat /tmp/knob.log)"
+say "the pod dies, and its hidden interfaces do not"
+for holder in process mount descriptor socket; do
+    dirty "nested $holder macvlan mode bridge" || fail "$(cat /tmp/knob.log)"
     ip netns delete pod
     wait_until "[[ \$(engine_state $id) == free ]]"
-    check "kept by a $keeper" nothing_hidden
+    check "removed although a $holder pins it" nothing_hidden
     end_holders
     into pod "$id" $IP
     check_new "nothing is left"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# An IPAM plugin that is an enemy: it is uid 0, and orders nobody. Beside real pods, a kubelet and containerd.
+# A hostile IPAM plugin with uid 0 cannot send requests to other services. Beside real pods, a kubelet and containerd.
 # lab: --kubelet --memory 4096 --timeout 1800
 # proves: daemon/attach/ipam daemon/compose daemon/config
 # shellcheck source=../guest/lib.sh
@@ -15,14 +15,14 @@
 SOFT_ROCE=false
 HOSTILE=/opt/hostile GIVEN=/var/lib/hostile ABSTRACT=@hostile-shim
 
-# What it says, of a VF that is free, into a namespace of its own.
+# Prints the plugin's report: it runs for a free VF, with a namespace of its own.
 attack() { # NEEDS
     curl -sS -m 60 --unix-socket /run/rocelet/rocelet.sock --data @- http://localhost/api/v1/attach <<END
 {"device": "$free", "netns": "/run/netns/enemy", "ipam": {"type": "hostile", "needs": $1}}
 END
 }
 
-# A service that takes connections until the scenario ends.
+# A service that accepts connections until the scenario ends.
 serve() { # PATH
     python3 -c '
 import signal, socket, sys
@@ -32,11 +32,11 @@ s.listen(64)
 signal.pause()' "$1" &
 }
 
-# The sentence has all that it reached and read; beyond that nothing has happened.
+# The report lists the sockets and files that it reached; nothing else has happened.
 reaches() { # WHAT NEEDS REACHED READ
-    said=$(attack "$2")
-    echo "# $1: $said"
-    check "$1: it reached '$3' and read '$4'" '[[ $said == *"reached: '"$3; read: $4;"'"* ]]'
+    answer=$(attack "$2")
+    echo "# $1: $answer"
+    check "$1: it reached '$3' and read '$4'" '[[ $answer == *"reached: '"$3; read: $4;"'"* ]]'
     check "$1: the other pod has its VF" "is_complete victim $victim 10.9.0.1/24"
     check_within 30 "$1: the VF is free and as before" "is_free $free"
 }
@@ -57,7 +57,7 @@ serve $GIVEN/socket
 serve $ABSTRACT
 need_within 10 "the services are there" "grep -q $ABSTRACT /proc/net/unix && [[ -S $GIVEN/socket ]]"
 
-# All that listens on this machine, and what its owners would not show.
+# All listening sockets of this machine, and files that must stay secret.
 find /run /var/lib /tmp /var/tmp -type s >/etc/hostile.sockets
 echo $ABSTRACT >>/etc/hostile.sockets
 find "$STATE_DIR" /run/rocelet /var/lib/kubelet -maxdepth 2 -type f -size +0 >/etc/hostile.files
@@ -65,11 +65,11 @@ echo /etc/shadow >>/etc/hostile.files
 echo "$victim" >/etc/hostile.victim
 for socket in /run/containerd/containerd.sock /run/rocelet/rocelet.sock /var/lib/kubelet/device-plugins/kubelet.sock \
     /var/lib/kubelet/device-plugins/rocelet-metrics.sock /var/lib/kubelet/pod-resources/kubelet.sock; do
-    check "$socket is among what it tries" "grep -qx $socket /etc/hostile.sockets"
+    check "$socket is among the sockets that it tries" "grep -qx $socket /etc/hostile.sockets"
 done
 check "so is the state folder" "grep -q ^$STATE_DIR/ /etc/hostile.files"
 
-# Files that nothing hides are root's to read (SECURITY.md).
+# Files outside of hidden folders are readable by root (SECURITY.md).
 reaches "with nothing" '{}' "" /etc/shadow
 reaches "with the host's network" '{"network": "host", "capabilities": ["NET_RAW"]}' "" /etc/shadow
 reaches "with a folder" "{\"write\": [\"$GIVEN\"]}" $GIVEN/socket /etc/shadow
@@ -80,21 +80,21 @@ remove_pod victim
 check_all_free
 stop_rocelet
 
-# Users of the cluster write CNI configurations: these open nothing, the administrator's option does.
+# Users of the cluster write CNI configurations: those cannot open the sandbox, only the administrator's option can.
 echo '{}' >"$CONFIG"
 ipam() { # [KEYS]
     config "$free" "\"ipam\": {\"type\": \"hostile\"${1:-}}"
 }
-of_configuration() { # WHAT OPTION REACHED
+from_configuration() { # WHAT OPTION REACHED
     start_engine --cni-path $HOSTILE ${2:+--cni-ipam-needs "$2"}
-    said=$(cni ADD enemy --netns /run/netns/enemy --config "$(ipam)" || true)
-    echo "# $1: $said"
-    check "$1: it reached '$3'" '[[ $said == *"reached: '"$3; read: /etc/shadow;"'"* ]]'
+    answer=$(cni ADD enemy --netns /run/netns/enemy --config "$(ipam)" || true)
+    echo "# $1: $answer"
+    check "$1: it reached '$3'" '[[ $answer == *"reached: '"$3; read: /etc/shadow;"'"* ]]'
     check_within 30 "$1: the VF is free and as before" "is_free $free"
     check "$1: \"needs\" is refused" "cni_fails 7 ADD enemy --netns /run/netns/enemy --config '$(ipam ', "needs": {"network": "host"}')'"
     stop_rocelet
 }
-of_configuration "of a CNI configuration" "" ""
-of_configuration "with an option for another plugin" other:network=host ""
-of_configuration "with a folder" hostile:write=$GIVEN $GIVEN/socket
-of_configuration "with both" hostile:write=$GIVEN,hostile:network=host "$GIVEN/socket $ABSTRACT"
+from_configuration "of a CNI configuration" "" ""
+from_configuration "with an option for another plugin" other:network=host ""
+from_configuration "with a folder" hostile:write=$GIVEN $GIVEN/socket
+from_configuration "with both" hostile:write=$GIVEN,hostile:network=host "$GIVEN/socket $ABSTRACT"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Real pods and the numbers of device nodes: a container that starts again after its device has got another number, and a pod that deletes
-# its soft-RoCE device and waits for the next one with its number; and what a pod with the host's network leaves on its VF.
+# Real pods and the numbers of device nodes: a container restarts after its device number has changed; a pod deletes its soft-RoCE
+# device and waits for another one with its number; a pod with the host's network leaves residual state on its VF.
 # lab: --kubelet --memory 4096 --timeout 900
 # proves: daemon/plugin daemon/pools daemon/attach
 # shellcheck source=../guest/lib.sh
@@ -13,7 +13,7 @@
 
 readonly HOST=lab.rocelet/host PLAIN=lab.rocelet/vf PLAIN_VARIABLE=PCIDEVICE_LAB_ROCELET_VF
 
-# Soft-RoCE devices of the host, on its first two VFs: their numbers are those of their order.
+# Soft-RoCE devices of the host, on its first two VFs: numbered in the order of creation.
 make_devices() { # INDEX INDEX
     local i
     for i; do rdma link add "rxe$i" type rxe netdev "${VFS[i]}"; done
@@ -32,7 +32,7 @@ number_of() { # SOFT_ROCE_VF
     stat -c '0x%t 0x%T' "/dev/rocelet/by-name/$1"
 }
 
-# A container may make itself a node: what stops it then is its device cgroup.
+# A container may create a node with mknod, so that only its device cgroup decides.
 can_open() { # POD "MAJOR MINOR"
     in_pod "$1" sh -c "busybox rm -f /tmp/it; busybox mknod /tmp/it c $(($(cut -d' ' -f1 <<<"$2"))) $(($(cut -d' ' -f2 <<<"$2"))) && exec 3<>/tmp/it"
 }
@@ -62,15 +62,15 @@ a=$(pod_env a $PLAIN_VARIABLE)
 other=${VF_IDS[0]}
 [[ $a != "$other" ]] || other=${VF_IDS[1]}
 delete_devices
-make_devices 1 0 # each has the other's number
-check_within 60 "that is told" "rocectl events | grep Drift | grep -q '$a: its container was given /dev/infiniband/uverbs'"
-check_within 60 "neither device is given away" "rocectl explain $a | grep -q node_changed && rocectl explain $other | grep -q node_held"
+make_devices 1 0 # each gets the other's number
+check_within 60 "an event reports it" "rocectl events | grep Drift | grep -q '$a: its container was given /dev/infiniband/uverbs'"
+check_within 60 "neither device is allocated" "rocectl explain $a | grep -q node_changed && rocectl explain $other | grep -q node_held"
 kill -KILL "$(pod_pid a)"
-check_within 120 "its container does not start again, and its status says why" "pod_status a | grep -q 'delete the pod'"
+check_within 120 "its container does not start again, and its status has the reason" "pod_status a | grep -q 'delete the pod'"
 echo "# $(pod_status a | cut -c1-300)"
 check "it has not started" "(( \$(n_starts a) == 1 ))"
 remove_pod a
-check_within 60 "when the pod has ended, both are fit" "! rocectl explain $a | grep -q node_ && ! rocectl explain $other | grep -q node_"
+check_within 60 "when the pod has ended, both are allocatable" "! rocectl explain $a | grep -q node_ && ! rocectl explain $other | grep -q node_"
 run_pod b "$PLAIN=1"
 check "the next pod starts" "pod_devices b | grep -q uverbs"
 remove_pod b
@@ -81,14 +81,14 @@ c=$(vf_of c)
 number=$(number_of "$c")
 check "a container can open its own" "can_open c '$number'"
 in_netns c rdma link delete "$(pod_rdma c)"
-check_within 60 "that is told" "rocectl events | grep Drift | grep $c | grep -q rdma"
+check_within 60 "an event reports it" "rocectl events | grep Drift | grep $c | grep -q rdma"
 run_pod d "$RESOURCE=1" "$(entry '"ips": ["10.9.0.2/24"]')"
 d=$(vf_of d)
 check "the next pod's device has another number" "[[ '$(number_of "$d")' != '$number' ]]"
 check "which its container can open" "can_open d '$(number_of "$d")'"
 check "and the first one's cannot" "! can_open c '$(number_of "$d")'"
-check "what occupied the number is gone" "! rdma link show | grep -q rxe_hold && ! in_netns d ip link show | grep -q rl-hold"
-check "and is no event" "! rocectl events | grep -q rxe_hold"
+check "the device that occupied the number is removed" "! rdma link show | grep -q rxe_hold && ! in_netns d ip link show | grep -q rl-hold"
+check "and there is no event of it" "! rocectl events | grep -q rxe_hold"
 kill -KILL "$(pod_pid c)"
 check_within 120 "the first one's container does not start again" "pod_status c | grep -q 'delete the pod'"
 remove_pod c
@@ -106,9 +106,9 @@ remove_pod q
 run_pod r "$HOST=1"
 check "the next pod gets it as net1" "[[ \$(engine_state $h) == in_pod ]] && in_pod r ip link show net1"
 remove_pod r
-check_within 60 "and gives it back" "is_free $h"
+check_within 60 "and returns it" "is_free $h"
 
-say "a pod with the host's network leaves its VF as it likes"
+say "a pod with the host's network changes its VF"
 make_pod_with "doc['spec'].update(hostNetwork=True)" host "$HOST=1"
 wait_until 90 "pod_started host"
 check "the VF stays in the host, and is recorded" "[[ \$(engine_state $h) == in_pod && \$(netdev_of $h) == $name ]]"
@@ -117,8 +117,8 @@ ip link set "$name" up
 tc qdisc add dev "$name" clsact
 tc filter add dev "$name" ingress protocol all matchall action drop
 remove_pod host
-check_within 60 "it is free, and as before" "is_free $h"
-check "by a new netdev, which is told" "rocectl events | grep 'with a new netdev' | grep -q $h"
+check_within 60 "it is free and restored" "is_free $h"
+check "by a new netdev, which an event reports" "rocectl events | grep 'with a new netdev' | grep -q $h"
 
 delete_devices
 for i in 0 1; do ip link set "${VFS[i]}" down; done

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# The live inventory: every change of the hardware is visible soon after the kernel's message, and right after lost events.
+# The live inventory: every change of the hardware is visible soon after the kernel's message; it is right again after lost events.
 # proves: daemon/inventory hw/scan hw/netlink
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
@@ -42,11 +42,11 @@ check "the VF names its PF and index" "holds_in_devices 'functions[\"$VF_ID\"][\
 wait_until "holds_in_devices 'functions[\"$VF_ID\"][\"vfLinkState\"] == \"auto\"'"
 check "the VF's link state is read through its PF" "holds_in_devices 'functions[\"$VF_ID\"][\"vfLinkState\"] == \"auto\"'"
 check "both answer on the bus" "holds_in_devices 'not functions[\"$PF_ID\"][\"unreachable\"] and not functions[\"$VF_ID\"][\"unreachable\"]'"
-check "the way to them is known" "holds_in_devices 'functions[\"$VF_ID\"][\"pciPath\"] is not None and functions[\"$VF_ID\"][\"pciPath\"] == functions[\"$PF_ID\"][\"pciPath\"]'"
+check "the PCI path to them is known" "holds_in_devices 'functions[\"$VF_ID\"][\"pciPath\"] is not None and functions[\"$VF_ID\"][\"pciPath\"] == functions[\"$PF_ID\"][\"pciPath\"]'"
 wait_until "holds_in_devices 'not netdevs[\"$PF\"][\"defaultRoute\"] and not netdevs[\"$VF\"][\"defaultRoute\"]'"
 ip route add default dev "$PF" metric 4000
 wait_until "holds_in_devices 'netdevs[\"$PF\"][\"defaultRoute\"]'"
-check "a default route is seen" "holds_in_devices 'netdevs[\"$PF\"][\"defaultRoute\"] and not netdevs[\"$VF\"][\"defaultRoute\"]'"
+check "a default route is found" "holds_in_devices 'netdevs[\"$PF\"][\"defaultRoute\"] and not netdevs[\"$VF\"][\"defaultRoute\"]'"
 ip route delete default dev "$PF" metric 4000
 wait_until "holds_in_devices 'not netdevs[\"$PF\"][\"defaultRoute\"]'"
 check "and its end" "holds_in_devices 'not netdevs[\"$PF\"][\"defaultRoute\"]'"
@@ -62,7 +62,7 @@ renamed | ip link set $VF name renamed0 | \\] [0-9]+: renamed0: | "renamed0" in 
 END
 rdma link delete rxe_t
 
-say "a VF in a pod stays known"
+say "a VF in a pod stays in the inventory"
 ip link set "$VF" down
 ip netns add pod
 latencies "in /api/v1/devices" <<END
@@ -71,14 +71,14 @@ END
 ip link set "$VF" netns pod name net1
 ip -n pod link set net1 up
 wait_until "holds_in_devices 'netdevs[\"net1\"][\"carrier\"]'"
-check "its carrier in the pod is seen from the host" "holds_in_devices 'netdevs[\"net1\"][\"netns\"] == \"pod\" and netdevs[\"net1\"][\"carrier\"]'"
+check "its carrier in the pod is visible from the host" "holds_in_devices 'netdevs[\"net1\"][\"netns\"] == \"pod\" and netdevs[\"net1\"][\"carrier\"]'"
 in_pod pod rdma link add rxe_pod type rxe netdev net1
 wait_until "holds_in_devices '\"rxe_pod\" in rdma and rdma[\"rxe_pod\"][\"ports\"][0][\"netdev\"] == \"net1\"'"
 check "the pod's RDMA device belongs to the VF's function" "holds_in_devices 'any(r[\"name\"] == \"rxe_pod\" for r in functions[\"$VF_ID\"][\"rdma\"])'"
 ip netns delete pod
 wait_until "holds_in_devices 'all(n[\"netns\"] == \"host\" for d in functions.values() for n in d[\"netdevs\"])'"
 check "the VF is back in the host after the pod's death" "holds_in_devices 'len(functions[\"$VF_ID\"][\"netdevs\"]) == 1'"
-check "moves are reported with who made them" 'grep -q "is moved from network namespace .* by ip, pid" $OUT/rocelet.log'
+check "moves are reported with the process that made them" 'grep -q "is moved from network namespace .* by ip, pid" $OUT/rocelet.log'
 stop_rocelet
 
 say "lost events"
@@ -86,7 +86,7 @@ VF=$(vf_netdev 0)
 start_rocelet --event-buffer 1024
 wait_until is_up
 before=$(metric rocelet_event_overruns_total 'source="rtnetlink"')
-ip link set "$VF" up # the kernel tells of aliases only while it is up
+ip link set "$VF" up # the kernel reports aliases only while it is up
 for ((i = 0; i < 3000; i++)); do echo "link set dev $VF alias flood$i"; done >/tmp/flood
 echo "link set dev $VF down" >>/tmp/flood
 echo "link set dev $VF name last0" >>/tmp/flood
@@ -98,21 +98,21 @@ check_within 5 "the receive buffer was overrun" "(( \$(metric rocelet_event_over
 check "the inventory is right after lost events" "holds_in_devices 'sorted(n[\"name\"] for n in functions[\"$VF_ID\"][\"netdevs\"]) == [\"last0\"]'"
 stop_rocelet
 
-say "with less than everything"
+say "without udev or privileges"
 udevadm control --exit
 wait_until '! pgrep -x systemd-udevd'
 rm -rf /run/udev/control
 start_rocelet --no-bpf
 wait_until is_up
-check "without udev it says so and listens to the kernel" 'grep -q "udev does not run here" $OUT/rocelet.log'
+check "without udev it logs that and listens to the kernel" 'grep -q "udev does not run here" $OUT/rocelet.log'
 echo 0 >"$NUMVFS"
 wait_until "holds_in_devices 'all(d[\"kind\"] != \"vf\" for d in functions.values())'"
-check "hot-unplug is seen without udev" "holds_in_devices 'all(d[\"kind\"] != \"vf\" for d in functions.values())'"
+check "hot-unplug is noticed without udev" "holds_in_devices 'all(d[\"kind\"] != \"vf\" for d in functions.values())'"
 stop_rocelet
 : >"$OUT/rocelet.log"
 (exec setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all /usr/local/sbin/rocelet --run-dir /tmp/nobody) >>"$OUT/rocelet.log" 2>&1 &
 ROCELET_PID=$!
 wait_until is_up
 check "without privileges it serves the inventory" "holds_in_devices '\"$PF_ID\" in functions'"
-check "and says what is missing" 'grep -q "going on without" $OUT/rocelet.log'
+check "and logs what is missing" 'grep -q "going on without" $OUT/rocelet.log'
 stop_rocelet

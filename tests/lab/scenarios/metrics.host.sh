@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The host's half: promtool's judgement of the page, and a real Prometheus that scrapes it.
+# The host's half: promtool checks the page, and a real Prometheus that scrapes it.
 set -euo pipefail
 : "${LAB_PORT:?host port that leads to the daemon}" "${LAB_OUT:?output folder}"
 top=$(cd "$(dirname "$0")/../../.." && pwd)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# The numbers: perftest's own, the kernel's and ours agree; the page is a good page for promtool and Prometheus.
+# The numbers: perftest's, the kernel's and ours agree; promtool and Prometheus accept the page.
 # proves: daemon/metrics hw/counters
 # when: core
 # shellcheck source=../guest/lib.sh
@@ -21,7 +21,7 @@ kernel_agrees() { # POD KERNEL_COUNTER METRIC [LABEL]
     [[ $(rdma_counter "rxe_$1" "$2") == "$(port "$3" "$1" "${4:-}")" ]]
 }
 
-# Every name that the kernel counts has its value somewhere on our page, under our name for it or passed through.
+# Every counter of the kernel has its value on the page, under rocelet's name or passed through.
 all_counters_agree() { # POD
     local page name value
     wait_until "kernel_agrees $1 sent_pkts roce_packets_total 'direction=\"sent\"'"
@@ -46,7 +46,7 @@ say "perftest against our numbers"
 bytes=$(port roce_bytes_total left 'direction="sent"')
 packets=$(port roce_packets_total left 'direction="sent"')
 received=$(port roce_packets_total right 'direction="received"')
-# -u: on a busy machine ACKs come later than after perftest's 67 ms, and what is sent twice is counted twice.
+# -u: on a busy machine ACKs arrive after perftest's default timeout of 67 ms, and packets sent twice are counted twice.
 check "ib_write_bw runs" "perftest ib_write_bw left right -n $MESSAGES -s $SIZE -m $MTU -u 20 --tclass=106"
 wait_until "kernel_agrees left sent_pkts roce_packets_total 'direction=\"sent\"'"
 wait_until "kernel_agrees right rcvd_pkts roce_packets_total 'direction=\"received\"'"
@@ -65,8 +65,8 @@ echo "# a sample over netlink of 2 RDMA devices and their netdevs takes $(metric
 say "identity"
 check "the port's info series names netdev, namespace, VF and driver" \
     "metric roce_port_info 'device=\"rxe_left\"' 'netdev=\"net1\"' 'netns=\"left\"' 'function=\"vf\"' 'driver=\"rxe\"'"
-check "bytes say where they are counted" "metric roce_port_info 'device=\"rxe_left\"' 'bytes_source=\"netlink\"'"
-check "nobody claims CNPs that soft-RoCE cannot count" "! metric roce_cnp_received_packets_total 'source=\"hw\"'"
+check "a label names the source of the bytes" "metric roce_port_info 'device=\"rxe_left\"' 'bytes_source=\"netlink\"'"
+check "there is no series of CNPs, which soft-RoCE cannot count" "! metric roce_cnp_received_packets_total 'source=\"hw\"'"
 
 say "Prometheus"
 check "promtool and Prometheus on the host accept the page" host_part

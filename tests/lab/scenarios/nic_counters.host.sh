@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # The host's half of nic_counters.
 #   nic_counters.host.sh module RELEASE     the NIC's module, for the guest's kernel
-#   nic_counters.host.sh pieces             what is played, and the page that has the drivers' names
+#   nic_counters.host.sh pieces             the counters that are played, and the page with the drivers' names
 #   nic_counters.host.sh all_pieces         the same of every scenario that the NIC can show
-#   nic_counters.host.sh replay ROUND       what replay says of what was played
+#   nic_counters.host.sh replay ROUND       the verdicts of replay on the played round
 set -euo pipefail
 : "${LAB_OUT:?output folder}"
 cd "$(dirname "$0")/../../.."

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Fault scenarios, played by a NIC whose counters, settings and health are scripted, through the kernel's own interfaces: what the running
-# daemon says of each is what replay says of its file.
+# Fault scenarios, played by a NIC whose counters, settings and health are scripted, through the kernel's own interfaces: the running
+# daemon gives the same verdicts as replay on the file.
 #   nic_counters.sh [ROUND..]        default: all of its own rounds
 #   nic_counters.sh all [ROUND..]    rounds of every other scenario that this NIC can show: --timeout 3600
 # lab: --kernel 6.1 --timeout 600 --nics 12
@@ -17,7 +17,7 @@ player() { # make|play ROUND [LOG]
     /usr/bin/python3 /rocelet/lab/guest/nic_player.py "$OUT/metrics.md" "$1" "$OUT/pieces/$2" "${@:3}"
 }
 
-# What the files want of whoever judges them.
+# The configuration that the files require.
 configuration() { # ROUND
     head -n 1 "$OUT/pieces/$1/healthy.jsonl" |
         json 'json.dumps({"expect-congestion-control": doc["expect_congestion_control"], "diagnosis": doc["thresholds"]})'
@@ -31,7 +31,7 @@ index_of() { # DEVICE
     rdma dev show "$1" | cut -d: -f1
 }
 
-# Unplugged, and back with fewer counters, which begin anew, under other indices.
+# Unplugs the NIC and plugs it in again, with fewer counters, which restart, under other indices.
 replugged() { # DEVICE
     local path function index step
     path=$(realpath "/sys/class/infiniband/$1/device") function=${path##*/} index=$(index_of "$1")
@@ -40,17 +40,17 @@ replugged() { # DEVICE
     echo "$function" >/sys/bus/pci/drivers_probe
     printf 'hw %s\n' packet_seq_err np_cnp_sent >"$path/lab/names"
     printf 'hw packet_seq_err = 7000000\nhw np_cnp_sent = 5\n' >"$path/lab/script"
-    # Its totals are there from its first sample on.
+    # Its totals exist from its first sample on.
     step=$(cat "$path/lab/step")
     wait_until "[[ \$(cat $path/lab/step) != $step ]]"
     echo "$1" >"$path/lab/device"
     udevadm settle --timeout=60
     check "plugged in again, it has another index" '[[ $(index_of '"$1) != $index"' ]]'
-    check_within 60 "and its own totals" '[[ $(total '"$1"') == 7000000 ]]'
-    check_within 60 "counters that it lost are gone" '! curl -fsS -m 60 "$HTTP/metrics" | grep -q "^roce_out_of_sequence_packets_total{device=\"'"$1"'\""'
+    check_within 60 "and totals of the new counters" '[[ $(total '"$1"') == 7000000 ]]'
+    check_within 60 "the series of missing counters are gone" '! curl -fsS -m 60 "$HTTP/metrics" | grep -q "^roce_out_of_sequence_packets_total{device=\"'"$1"'\""'
     curl -fsS -m 60 "$HTTP/api/v1/diagnosis" |
         json '" ".join(sorted(v["cause"] for v in doc["verdicts"] if v["device"] == "'"$1"'")) or "none"' >"$OUT/replugged"
-    check "of that no verdict but those of a NIC that was away: $(cat "$OUT/replugged")" '! grep -vqE "^((nic_stuck|link_flap|port_never_up|blind_spot|none) ?)+$" "$OUT/replugged"'
+    check "no verdict on that but those of a missing NIC: $(cat "$OUT/replugged")" '! grep -vqE "^((nic_stuck|link_flap|port_never_up|blind_spot|none) ?)+$" "$OUT/replugged"'
 }
 
 play_round() { # NAME
@@ -60,12 +60,12 @@ play_round() { # NAME
     configuration "$round" >/tmp/config.json
     start_rocelet --config /tmp/config.json --all-series # of virtual functions, too
     player play "$round" "$OUT/$round.log"
-    check "replay judges what was played" 'host_part replay "$round"'
-    /usr/bin/python3 /rocelet/lab/guest/nic_told.py "$OUT/pieces/$round" "$OUT/$round.log" >"$OUT/$round.told"
+    check "replay judges the played round" 'host_part replay "$round"'
+    /usr/bin/python3 /rocelet/lab/guest/nic_verdicts.py "$OUT/pieces/$round" "$OUT/$round.log" >"$OUT/$round.verdicts"
     while read -r verdict name what; do
         check "$name $what" '[[ $verdict == ok ]]'
-    done < <(grep -v '^#' "$OUT/$round.told")
-    grep '^#' "$OUT/$round.told" || true # a round of silence has no delays
+    done < <(grep -v '^#' "$OUT/$round.verdicts")
+    grep '^#' "$OUT/$round.verdicts" || true # a round without verdicts has no delays
     [[ $round != imperfect ]] || replugged mlx5_0
     stop_rocelet
 }
@@ -73,12 +73,12 @@ play_round() { # NAME
 load_nic
 [[ -n ${1:-} ]] || set -- congestion loss settings bnxt imperfect
 if [[ $1 == all ]]; then
-    check "the host makes what is played" 'host_part all_pieces'
+    check "the host makes the rounds" 'host_part all_pieces'
     shift
     # shellcheck disable=SC2046 # names of rounds
     (($#)) || set -- $(cd "$OUT/pieces" && printf '%s\n' * | sort -V)
 else
-    check "the host makes what is played" 'host_part pieces'
+    check "the host makes the rounds" 'host_part pieces'
 fi
 for round; do
     play_round "$round"

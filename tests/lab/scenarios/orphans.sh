@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# VFs that nobody remembers, and one that somebody took out of its pod: a pod that runs keeps its own, everything else comes home clean.
+# VFs without a record, and one that was moved out of its pod: a running pod keeps its own, all others return to the host clean.
 # lab: --kubelet --memory 4096 --timeout 1200
 # proves: daemon/attach daemon/pods
 # shellcheck source=../guest/lib.sh
@@ -10,8 +10,8 @@
 # shellcheck source=../guest/attach.sh
 . /rocelet/lab/guest/attach.sh
 
-# Which MAC the PF had for a VF, and which one it had itself, nobody remembers either: the PF has none for it then, and a new netdev one of
-# its own.
+# Without a record the MAC that the PF had for a VF and the netdev's own are lost, too: the PF then has none for it, and a new netdev gets
+# one of its own.
 eval "with_mac_$(declare -f look_of)"
 look_of() { # ID
     with_mac_look_of "$1" | sed -E 's, link/ether [^ ]+,,'
@@ -29,12 +29,12 @@ n_with_status() { # REASON FUNCTION
     rocectl events --limit 200 | grep -w "$1" | grep -cw "$2" || true
 }
 
-# The daemon's events are its own life's.
-told() { # REASON FUNCTION
+# The API has events since the daemon's start only.
+event() { # REASON FUNCTION
     (($(n_with_status "$1" "$2") > 0))
 }
 
-# It was never away, not even for a moment.
+# The same interface, so it was never removed, not even for a moment.
 keeps() { # POD ID IP/LEN INDEX
     is_complete "$1" "$2" "$3" && [[ $(net1_index "$1") == "$4" ]]
 }
@@ -58,17 +58,17 @@ a=$(pod_env a $VARIABLE) index=$(net1_index a)
 kill_rocelet
 for file in "$STATE_DIR"/devices/*; do echo garbage >"$file"; done
 start_engine
-check_within 30 "unreadable: it stays with its pod" "[[ \$(engine_state $a) == in_pod ]] && told Adopted $a"
-check "and was not away" "keeps a $a 10.9.0.1/24 $index"
+check_within 30 "unreadable: it stays with its pod" "[[ \$(engine_state $a) == in_pod ]] && event Adopted $a"
+check "and was not removed meanwhile" "keeps a $a 10.9.0.1/24 $index"
 kill_rocelet
 rm -rf "$STATE_DIR"
 start_engine
-check_within 30 "lost: it stays with its pod" "[[ \$(engine_state $a) == in_pod ]] && told Adopted $a"
-check "and was not away" "keeps a $a 10.9.0.1/24 $index"
+check_within 30 "lost: it stays with its pod" "[[ \$(engine_state $a) == in_pod ]] && event Adopted $a"
+check "and was not removed meanwhile" "keeps a $a 10.9.0.1/24 $index"
 remove_pod a
 check_all_free
 
-say "its pod ends, and then nobody remembers it: an orphan in the host"
+say "its pod ends, and then its record is lost: an orphan in the host"
 make_vf_pod b 10.9.0.2/24
 b=$(pod_env b $VARIABLE)
 kill_rocelet
@@ -76,10 +76,10 @@ remove_pod b
 wait_until 60 "is_in_host_as $b net1"
 rm -rf "$STATE_DIR"
 start_engine
-check_within 30 "it is told as an orphan, and returned" "told Orphan $b && told Returned $b"
+check_within 30 "it is reported as an orphan, and returned" "event Orphan $b && event Returned $b"
 check_all_free
 
-say "the same, and its pod has written another name into the mark"
+say "the same, and its pod has written another name into the alias"
 make_vf_pod e 10.9.0.5/24
 e=$(pod_env e $VARIABLE)
 in_netns e ip link set net1 alias "rocelet chosen7 default/e"
@@ -88,18 +88,18 @@ remove_pod e
 wait_until 60 "is_in_host_as $e net1"
 rm -rf "$STATE_DIR"
 start_engine
-check_within 30 "it is told as an orphan, and returned" "told Orphan $e && told Returned $e"
+check_within 30 "it is reported as an orphan, and returned" "event Orphan $e && event Returned $e"
 check "not under the name that its pod chose" "! is_in_host_as $e chosen7"
 check_all_free
 
-say "an orphan in a namespace that lives and is nobody's"
+say "an orphan in a namespace that exists without a pod"
 c=${VF_IDS[2]}
 ip netns add stranger
 attach "$c" stranger 10.9.0.3/24
 kill_rocelet
 rm -rf "$STATE_DIR"
 start_engine
-check_within 30 "it is told as an orphan, and returned" "told Orphan $c && told Returned $c"
+check_within 30 "it is reported as an orphan, and returned" "event Orphan $c && event Returned $c"
 check "its namespace is left alone" "in_netns stranger ip link show lo"
 check_all_free
 ip netns delete stranger
@@ -110,11 +110,11 @@ for id in "${VF_IDS[@]}"; do MACS[$id]=$(mac_of "$id"); done
 make_vf_pod d 10.9.0.4/24
 d=$(pod_env d $VARIABLE)
 in_netns d ip link set net1 netns 1
-check_within 60 "that is told, and it is returned" "rocectl events --limit 200 | grep -w Returned | grep -w $d | grep -q 'moved out of its pod'"
+check_within 60 "an event reports it, and it is returned" "rocectl events --limit 200 | grep -w Returned | grep -w $d | grep -q 'moved out of its pod'"
 check_within 60 "and attached again, as the pod still has it" "[[ \$(engine_state $d) == in_pod ]] && is_complete d $d 10.9.0.4/24"
 remove_pod d
 check_all_free
-check "with the MAC that it had, which the journal knows" "[[ \$(mac_of $d) == ${MACS[$d]} ]]"
+check "with its original MAC, which the journal has" "[[ \$(mac_of $d) == ${MACS[$d]} ]]"
 
 stop_rocelet
 echo "# the scenario took $SECONDS s"

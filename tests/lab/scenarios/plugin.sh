@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# The device plugin on real hardware events: what the kubelet's list says, soon after the kernel's message. The kubelet is a
+# The device plugin on real hardware events: the kubelet's list follows soon after the kernel's message. The kubelet is a
 # stand-in; the real one is tests/kubelet's.
 # proves: daemon/plugin daemon/pools daemon/inventory
 # when: turns
@@ -28,7 +28,7 @@ END
 start_rocelet --config /tmp/config.json
 wait_until 30 "grep -q '^$RESOURCE lab.rocelet_vf.sock v1beta1' /tmp/registered"
 check "both VFs are offered" "holds_in_devices 'all(functions[i][\"resources\"][0][\"resource\"] == \"$RESOURCE\" for i in (\"${VF_IDS[0]}\", \"${VF_IDS[1]}\"))'"
-check "the PF is not, and it is said why" "holds_in_devices 'functions[\"$(basename "$(readlink "/sys/class/net/$PF/device")")\"][\"notOffered\"] is not None'"
+check "the PF is not, and the reason is reported" "holds_in_devices 'functions[\"$(basename "$(readlink "/sys/class/net/$PF/device")")\"][\"notOffered\"] is not None'"
 
 say "latency: from the kernel's message to the kubelet's list"
 latencies "in the kubelet's list" list "$RESOURCE" <<END
@@ -40,9 +40,9 @@ driver_unbound | echo ${VF_IDS[0]} >/sys/bus/pci/drivers/igbvf/unbind | KERNEL.*
 pf_carrier_lost | ip link set $PF down | \\] [0-9]+: $PF: | not healthy | ip link set $PF up | {"${VF_IDS[0]}", "${VF_IDS[1]}"} <= healthy
 END
 stop_rocelet
-check "its socket is gone" "[[ ! -e /var/lib/kubelet/device-plugins/lab.rocelet_vf.sock ]]"
+check "its socket is removed" "[[ ! -e /var/lib/kubelet/device-plugins/lab.rocelet_vf.sock ]]"
 
-say "what rocelet proposes to this node, written to the file that it follows"
+say "the configuration that rocelet proposes for this node, written to the file that it follows"
 both_are_free() {
     holds_in_devices "all(functions[i]['resources'][0]['healthy'] for i in ('${VF_IDS[0]}', '${VF_IDS[1]}'))"
 }
@@ -51,7 +51,7 @@ start_rocelet --config /tmp/config.json
 wait_until "$BUILD/rocectl suggest >/tmp/suggested.json && grep -q 'VFs of' /tmp/suggested.json"
 cat /tmp/suggested.json
 check "the flag prints the same" 'diff <("$BUILD/rocelet" --suggest-config) /tmp/suggested.json'
-check "it has no slip" '"$BUILD/rocelet" --config /tmp/suggested.json --check-config --strict'
+check "it has no mistake" '"$BUILD/rocelet" --config /tmp/suggested.json --check-config --strict'
 cat /tmp/suggested.json >/tmp/config.json
 wait_until 30 "grep -q '^rocelet.dev/soft-roce rocelet.dev_soft-roce.sock v1beta1' /tmp/registered"
 check "both VFs can be allocated" "wait_until 30 both_are_free"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# IPAM plugins of every kind, good and bad: what they may do to the host, and what they leave behind.
+# IPAM plugins of every kind, good and bad: they cannot change the host, and leave nothing behind.
 # proves: daemon/attach/ipam
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
@@ -8,9 +8,9 @@
 . /rocelet/lab/guest/attach.sh
 
 POD=sandbox PLUGINS=/opt/sandbox LEASES=/var/lib/sandbox
-MARK=98765 # of processes that plugins start: sleep $MARK
+MARK=98765 # plugins start processes: sleep $MARK
 
-order() { # IPAM
+request_attach() { # IPAM
     curl -sS -m 60 --unix-socket /run/rocelet/rocelet.sock --data @- http://localhost/api/v1/attach <<END
 {"device": "${VF_IDS[0]}", "netns": "/run/netns/$POD", "ipam": $1}
 END
@@ -25,25 +25,25 @@ n_marked() {
     pgrep -fxc "sleep $MARK"
 }
 
-# All that a plugin could have made of the host's network.
+# Everything that a plugin could have changed in the host's network.
 host_network() {
     ip -oneline link show | cut -d' ' -f2 | sort
 }
 
-# The answer, or the log where the machine was too slow for one.
-says() { # WORD PLUGIN
-    [[ $said == *"$1"* ]] || grep -q "step ipam: $2: .*$1" "$OUT/rocelet.log"
+# The word is in the answer, or in the log if the machine was too slow for an answer.
+reports() { # WORD PLUGIN
+    [[ $answer == *"$1"* ]] || grep -q "step ipam: $2: .*$1" "$OUT/rocelet.log"
 }
 
-# The order fails with a sentence that has the words, and nothing is left of the plugin.
+# The request fails with a sentence that has the words, and nothing is left of the plugin.
 fails() { # WHAT IPAM WORDS..
-    local who=$1 said word
-    said=$(order "$2")
-    echo "# $1: $said"
-    for word in "${@:3}"; do check_within 60 "$1: the sentence says $word" 'says "$word" "$who"'; done
+    local plugin=$1 answer word
+    answer=$(request_attach "$2")
+    echo "# $1: $answer"
+    for word in "${@:3}"; do check_within 60 "$1: the sentence has $word" 'reports "$word" "$plugin"'; done
     check_within 10 "$1: none of its processes is left" "(( \$(n_marked) == 0 )) && ! pgrep -x 'bridge|ptp|bomb|hang|leave'"
-    check_within 30 "$1: the host's network is as it was" '[[ $(host_network) == "$before" ]]'
-    check_within 30 "$1: the VF is free and as before" "is_free ${VF_IDS[0]}"
+    check_within 30 "$1: the host's network is unchanged" '[[ $(host_network) == "$before" ]]'
+    check_within 30 "$1: the VF is free and restored" "is_free ${VF_IDS[0]}"
 }
 
 SOFT_ROCE=false
@@ -60,34 +60,34 @@ setsid sleep $MARK </dev/null >/dev/null 2>&1 &
 END
 start_engine --cni-path $PLUGINS:/usr/lib/cni
 
-say "plugins that do what they should"
-order '{"type": "static", "addresses": [{"address": "10.9.0.1/24"}]}'
+say "valid plugins"
+request_attach '{"type": "static", "addresses": [{"address": "10.9.0.1/24"}]}'
 check "static gives its address" "is_complete $POD ${VF_IDS[0]} 10.9.0.1/24"
 rocectl detach "${VF_IDS[0]}"
 check_all_free
-order '{"type": "host-local", "dataDir": "'$LEASES'", "ranges": [[{"subnet": "10.9.0.0/24", "rangeStart": "10.9.0.7"}]]}'
+request_attach '{"type": "host-local", "dataDir": "'$LEASES'", "ranges": [[{"subnet": "10.9.0.0/24", "rangeStart": "10.9.0.7"}]]}'
 check "host-local gives one of its range" "is_complete $POD ${VF_IDS[0]} 10.9.0.7/24"
 check "and keeps it in its folder" "ls $LEASES/*/10.9.0.7"
 rocectl detach "${VF_IDS[0]}"
 check_all_free
-check "until it is given back" "! ls $LEASES/*/10.9.0.7 2>/dev/null"
-order '{"type": "leave"}'
-check "one that leaves a process behind has its answer" "is_complete $POD ${VF_IDS[0]} 10.9.0.3/24"
-check "and not its process" "(( \$(n_marked) == 0 ))"
+check "until it is released" "! ls $LEASES/*/10.9.0.7 2>/dev/null"
+request_attach '{"type": "leave"}'
+check "the answer of one that leaves a process behind is used" "is_complete $POD ${VF_IDS[0]} 10.9.0.3/24"
+check "and its process is killed" "(( \$(n_marked) == 0 ))"
 rocectl detach "${VF_IDS[0]}"
 check_all_free
 
-say "plugins that do not"
+say "invalid plugins"
 fails bridge '{"type": "bridge"}' bridge
 fails ptp '{"type": "ptp"}' ptp
 fails write '{"type": "write"}' 'exit status 9'
 fails bomb '{"type": "bomb"}' bomb
 fails hang '{"type": "hang"}' 'no answer within 15000 ms'
 fails path '{"type": "../../bin/sh"}' path
-check "no file was made" "[[ ! -e /etc/rocelet-test ]]"
+check "no file was created" "[[ ! -e /etc/rocelet-test ]]"
 
 say "the daemon dies while one hangs"
-order '{"type": "hang"}' >/dev/null 2>&1 &
+request_attach '{"type": "hang"}' >/dev/null 2>&1 &
 check_within 30 "it hangs" "(( \$(n_marked) == 2 ))"
 kill_rocelet
 check_within 10 "its processes died with the daemon" "(( \$(n_marked) == 0 ))"

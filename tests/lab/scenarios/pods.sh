@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Real pods in the lab: containerd, the kubelet, and the daemon as device plugin for real VFs with soft-RoCE. Is the ground sound on which VFs
-# are given to pods? What the attach engine does with them is done by hand here.
+# Real pods in the lab: containerd, the kubelet, and the daemon as device plugin for real VFs with soft-RoCE. Checks the base on
+# which VFs are attached to pods; the scenario itself does the attach engine's work.
 # lab: --kubelet --memory 4096 --timeout 600
 # proves: tests/lab/guest
 # shellcheck source=../guest/lib.sh
@@ -15,7 +15,7 @@ pci_of() { # NETDEV
     basename "$(readlink "/sys/class/net/$1/device")"
 }
 
-# What the engine will do. soft-RoCE devices do not change namespaces: it is made anew, and gets the number of its character device again.
+# Attaches as the engine does. soft-RoCE devices cannot be moved to another namespace: the device is created again, and gets its number again.
 attach() { # POD IP/LEN
     local vf
     vf=$(basename "/sys/bus/pci/devices/$(pod_env "$1" $VARIABLE)/net"/*)
@@ -26,7 +26,7 @@ attach() { # POD IP/LEN
     in_netns "$1" rdma link add "rxe_$1" type rxe netdev net1
 }
 
-# A container may make itself a node: what stops it then is its device cgroup.
+# A container may create a node with mknod, so that only its device cgroup decides.
 can_open_node_of() { # POD OTHER_POD
     local major minor
     read -r major minor < <(in_pod "$2" sh -c 'stat -c "0x%t 0x%T" /dev/infiniband/uverbs*')
@@ -58,7 +58,7 @@ check "PodResources agrees" "[[ \$(pod_resources a $RESOURCE) == \$(pod_env a $V
 check "a container sees its RDMA device's nodes" "pod_devices a | grep -qx 'rdma_cm uverbs[01]'"
 check "and not the other's" "[[ '$(pod_devices a)' != '$(pod_devices b)' ]]"
 
-say "their VFs moved in by hand"
+say "their VFs moved in by the scenario"
 attach a 10.9.0.1/24
 attach b 10.9.0.2/24
 check "a container sees its net1" "in_pod a ip -brief address show net1 | grep -q 10.9.0.1/24"
@@ -73,7 +73,7 @@ pid=$(pod_pid a)
 restart_containerd KILL
 restart_kubelet KILL
 need_within 30 "the kubelet lists both VFs again" "(( \$(n_registered $RESOURCE) == 2 ))"
-check "the pods run on" "[[ \$(pod_pid a) == $pid ]]"
+check "the pods keep running" "[[ \$(pod_pid a) == $pid ]]"
 check "with their VFs" "ping_pod a b >/dev/null"
 
 say "the end of a pod"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# The capabilities of the native overlay are enough, and none is too many: without each of them something stops, which the daemon names
-# beforehand, and nothing else does. And a configuration that asks for more than the daemon was given.
+# The capabilities of the native overlay are sufficient and necessary: without one of them exactly those features fail that the daemon names
+# beforehand. And a configuration that needs more capabilities than the daemon has.
 #   privileges.sh [CAPABILITY..]    only without these; all
 # lab: --timeout 1800
 # proves: daemon/privileges k8s/deploy
@@ -15,7 +15,7 @@
 POD=a STRANGER_UID=1000
 IP=10.9.0.1/24
 
-# What stops without each: the probes below that fail.
+# [CAPABILITY]: the probes below that fail without it.
 declare -A STOPS=(
     [net_admin]="ready pod_packets foreign foreign_change attach neighbours soft_roce ipam stranger"
     [net_broadcast]="foreign_change"
@@ -28,7 +28,7 @@ declare -A STOPS=(
     [setpcap]="ipam"
     [setuid]="ipam"
 )
-# The same of the overlays that attach nothing.
+# The same for the overlays that attach nothing.
 declare -A OBSERVER_STOPS=(
     [nothing]="pod_packets"
     [net_admin]="packets pod_packets foreign foreign_change"
@@ -36,52 +36,52 @@ declare -A OBSERVER_STOPS=(
     [perfmon]="bpf packets pod_packets"
 )
 
-order() { # KEYS [NETNS]
+request_attach() { # KEYS [NETNS]
     curl -fsS -m 60 --unix-socket /run/rocelet/rocelet.sock -o /dev/null --data @- http://localhost/api/v1/attach <<END
 {"device": "$ID", "netns": "${2:-/run/netns/$POD}", $1}
 END
 }
 
-# One attachment and its end.
-goes_and_comes() { # KEYS [NETNS]
-    order "$@" 2>/dev/null || return
+# Attaches and detaches.
+attach_and_detach() { # KEYS [NETNS]
+    request_attach "$@" 2>/dev/null || return
     in_netns $POD ip -brief address show dev net1 | grep -qw $IP || return
     rocectl detach "$ID" && becomes_true 60 "is_free $ID"
 }
 
-# Its device nodes are the host's, group and all, and the device's own.
+# The created device nodes have the group and mode of the host's, and one is the device's own.
 has_nodes() {
     rm -f "/dev/rocelet/${NODE##*/}"
-    order "\"ips\": [\"$IP\"], \"softRoce\": true" 2>/dev/null || return
+    request_attach "\"ips\": [\"$IP\"], \"softRoce\": true" 2>/dev/null || return
     local made=/dev/rocelet/by-name/$ID like
     like=$(stat -c '%G %a' "$NODE")
     [[ -c $made && $(stat -c '%G %a' "/dev/rocelet/${NODE##*/}") == "$like" ]] || return
     rocectl detach "$ID" && becomes_true 60 "is_free $ID"
 }
 
-# What the daemon itself sends into the namespace, the address's own host: nobody else is there.
-tells_neighbours() {
+# The daemon's announcement of the address; the namespace has no other sender.
+notifies_neighbours() {
     local pid status=0
     in_netns $POD tcpdump -i any -n -p --immediate-mode -l "arp and host ${IP%/*}" >/tmp/arp 2>/tmp/arp.err &
     pid=$!
     wait_until "grep -q 'listening on' /tmp/arp.err"
-    order "\"ips\": [\"$IP\"]" 2>/dev/null && becomes_true "$WITHIN" '[[ -s /tmp/arp ]]' || status=1
+    request_attach "\"ips\": [\"$IP\"]" 2>/dev/null && becomes_true "$WITHIN" '[[ -s /tmp/arp ]]' || status=1
     kill $pid
     rocectl detach "$ID" 2>/dev/null && becomes_true 60 "is_free $ID"
     return $status
 }
 
 attaches() {
-    goes_and_comes "\"ips\": [\"$IP\"]"
+    attach_and_detach "\"ips\": [\"$IP\"]"
 }
 
 runs_plugin() {
-    goes_and_comes "\"ipam\": {\"type\": \"static\", \"addresses\": [{\"address\": \"$IP\"}]}"
+    attach_and_detach "\"ipam\": {\"type\": \"static\", \"addresses\": [{\"address\": \"$IP\"}]}"
 }
 
-# A namespace that only an open file of somebody else's process keeps.
-to_a_stranger() {
-    goes_and_comes "\"ips\": [\"$IP\"]" "/proc/$STRANGER/fd/9"
+# A namespace that only an open file of another user's process keeps.
+to_another_users_namespace() {
+    attach_and_detach "\"ips\": [\"$IP\"]" "/proc/$STRANGER/fd/9"
 }
 
 program_loaded() {
@@ -102,7 +102,7 @@ follows() { # MTU
 }
 
 FAILING=()
-# What is not to stop has a minute, on a machine with much else to do.
+# A probe that should succeed has a minute, for busy machines.
 probe() { # NAME SECONDS CONDITION..
     local seconds=$2
     WITHIN=3
@@ -117,7 +117,7 @@ probe_all() { # MTU [WHETHER_TO_ATTACH]
     start_rocelet --config $CONFIG --state-dir $STATE_DIR --log-level debug
     wait_until '! curl -sS '$HTTP'/readyz | grep -q "have not been\|has not been"'
     probe ready 10 is_up
-    # BPF comes last, and is slow here: what it can do is known once it says what it did.
+    # BPF starts last, and slowly here: wait until it reports success or failure.
     wait_until 60 "program_loaded || grep -q 'bpf.*going on without' $OUT/rocelet.log"
     probe bpf 0 program_loaded
     probe packets 10 watches rxe_host
@@ -126,13 +126,13 @@ probe_all() { # MTU [WHETHER_TO_ATTACH]
     probe foreign_change 0 follows "$1"
     ${2:-true} || return 0
     probe attach 0 attaches
-    probe neighbours 0 tells_neighbours
+    probe neighbours 0 notifies_neighbours
     probe soft_roce 0 has_nodes
     probe ipam 0 runs_plugin
-    probe stranger 0 to_a_stranger
+    probe stranger 0 to_another_users_namespace
 }
 
-# As /proc shows it.
+# The mask in the form of /proc/PID/status.
 mask_of() { # CAPABILITIES
     local name mask=0
     local -A bits=([chown]=0 [setuid]=7 [setpcap]=8 [net_broadcast]=11 [net_admin]=12 [net_raw]=13 [sys_ptrace]=19 [sys_admin]=21 [mknod]=27
@@ -147,7 +147,7 @@ named() { # CAPABILITY
     grep -qE " warn .*CAP_${1^^} is missing: " "$OUT/rocelet.log" && rocectl doctor | grep -q "CAP_${1^^}"
 }
 
-# Kept by every thread, and nothing else.
+# Every thread has exactly these.
 has_capabilities() { # MASK
     local line
     for line in CapEff CapPrm CapBnd; do
@@ -161,8 +161,8 @@ is_confined() {
 }
 
 SOFT_ROCE=true
-make_pool 2 '{"ipam": {"type": "static", "addresses": [{"address": "10.9.0.9/24"}]}}' # so that each is asked for
-sed -i "s/$PF#0-1/$PF#0/" $CONFIG # the other one is for a namespace that is not ours
+make_pool 2 '{"ipam": {"type": "static", "addresses": [{"address": "10.9.0.9/24"}]}}' # so that every capability is needed
+sed -i "s/$PF#0-1/$PF#0/" $CONFIG # the other VF is for a namespace that rocelet does not manage
 VF_IDS=("${VF_IDS[0]}")
 ID=${VF_IDS[0]} OTHER=$(basename "$(readlink "/sys/class/net/${VFS[1]}/device")")
 ip link add host0 type veth peer name host1
@@ -177,7 +177,7 @@ ip netns exec other rdma link add rxe_other type rxe netdev "${VFS[1]}"
 NODE=/dev/infiniband/test9
 mknod -m 660 $NODE c 10 255
 chgrp audio $NODE
-# Its namespace's file is open, and nothing else is.
+# A process that only has the namespace's file open.
 (exec 9</run/netns/$POD && exec setpriv --reuid $STRANGER_UID --regid $STRANGER_UID --clear-groups --inh-caps=-all sleep infinity) &
 STRANGER=$!
 wait_until "[[ \$(cat /proc/$STRANGER/comm) == sleep ]]"
@@ -189,13 +189,13 @@ check "everything works" '[[ -z ${FAILING[*]} ]]'
 echo "# fails: ${FAILING[*]:-nothing}"
 check "nothing is missing" '! grep -q "is missing" $OUT/rocelet.log && is_up'
 check "every thread has these, and no other" "has_capabilities $(mask_of "${NATIVE_CAPABILITIES//,+/ }")"
-check "every thread is under the filter, and gets no new ones" is_confined
+check "every thread is under the filter, and cannot gain privileges" is_confined
 cp "$OUT/rocelet.log" "$OUT/rocelet-all.log"
 stop_rocelet
 
 MTU=1400
-# Without each of the list.
-take_away() { # LIST WHETHER_TO_ATTACH CAPABILITY..
+# Runs all probes without each capability in turn.
+without_each() { # LIST WHETHER_TO_ATTACH CAPABILITY..
     local list=$1 attach=$2 capability stops
     for capability in "${@:3}"; do
         say "without $capability"
@@ -206,31 +206,31 @@ take_away() { # LIST WHETHER_TO_ATTACH CAPABILITY..
         EXPECTED=$stops
         probe_all $MTU "$attach"
         echo "# without $capability: ${FAILING[*]:-nothing stops}"
-        check "what stops is ${stops:-nothing}" "[[ '${FAILING[*]}' == '$stops' ]]"
-        [[ $capability == nothing ]] || check "the daemon names it, log and doctor" "named $capability"
+        check "probes that fail: ${stops:-nothing}" "[[ '${FAILING[*]}' == '$stops' ]]"
+        [[ $capability == nothing ]] || check "the log and doctor name it" "named $capability"
         stop_rocelet
         cp "$OUT/rocelet.log" "$OUT/rocelet-$capability.log"
     done
 }
 
 read -ra without <<<"${*:-net_admin net_broadcast net_raw sys_admin sys_ptrace dac_read_search mknod chown setpcap setuid}"
-take_away "$NATIVE_CAPABILITIES" true "${without[@]}"
+without_each "$NATIVE_CAPABILITIES" true "${without[@]}"
 
 say "a daemon that attaches nothing"
 cp $CONFIG /tmp/native.json
 echo '{}' >$CONFIG
-take_away "$OBSERVE_CAPABILITIES" false nothing net_admin bpf perfmon
+without_each "$OBSERVE_CAPABILITIES" false nothing net_admin bpf perfmon
 
-say "a daemon that may only look is asked for more"
+say "a daemon that can only observe gets a configuration that needs more"
 CAPABILITIES=$OBSERVE_CAPABILITIES
 : >"$OUT/rocelet.log"
 start_engine --no-bpf
-check "it is ready, and names what it cannot see" 'grep -q "CAP_SYS_ADMIN is missing: packets in pods" $OUT/rocelet.log'
+check "it is ready, and logs what it cannot see" 'grep -q "CAP_SYS_ADMIN is missing: packets in pods" $OUT/rocelet.log'
 cp /tmp/native.json $CONFIG
-check_within 60 "then /readyz says what it lacks" 'curl -sS $HTTP/readyz | grep -q "^not ready: .*CAP_SYS_"'
+check_within 60 "then /readyz names the missing capabilities" 'curl -sS $HTTP/readyz | grep -q "^not ready: .*CAP_SYS_"'
 check "and the log, in a sentence each" 'grep -q "CAP_SYS_ADMIN is missing: .*entered" $OUT/rocelet.log && grep -q "CAP_MKNOD is missing: " $OUT/rocelet.log'
 echo '{"pools": []}' >$CONFIG
-check_within 60 "and it is ready once nobody asks" 'curl -fsS $HTTP/readyz'
+check_within 60 "and it is ready once the configuration does not need them" 'curl -fsS $HTTP/readyz'
 stop_rocelet
 
 CAPABILITIES=$NATIVE_CAPABILITIES

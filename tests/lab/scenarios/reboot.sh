@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What a record of the past may do to a device that has been set up anew since, or that is another one under the same name: nothing.
+# An old record changes nothing on a device that was set up again since, or that is another one under the same name.
 # lab: --memory 2048 --timeout 900
 # proves: daemon/attach/journal daemon/attach/ipam
 # needs: kill-points
@@ -13,8 +13,8 @@ SOFT_ROCE=false
 LEASES=/tmp/leases
 RECORD=/rocelet/lab/guest/record.py
 
-# All that an attach can set, and an address from an IPAM plugin that remembers whom it gave which.
-order() { # ID POD
+# All settings of an attach, and an address from an IPAM plugin that keeps its leases on the disk.
+request_attach() { # ID POD
     curl -fsS -m 30 --unix-socket /run/rocelet/rocelet.sock -o /dev/null --data @- http://localhost/api/v1/attach <<END
 {"device": "$1", "netns": "/run/netns/$2", "vlan": 100, "mtu": 1400, "mac": "02:00:00:00:00:0a", "trust": true, "spoofchk": false,
  "ipam": {"type": "host-local", "dataDir": "$LEASES", "ranges": [[{"subnet": "10.77.0.0/24"}]]}}
@@ -25,7 +25,7 @@ n_leases() {
     find $LEASES -type f -name '10.*' 2>/dev/null | wc -l
 }
 
-# Another boot: the namespaces are gone, the VFs are made anew, and the kernel has another id.
+# Simulates a reboot: the namespaces are removed, the VFs are created again, and the boot id is another one.
 reboot() {
     local pod
     for pod in $(ip netns list | cut -d" " -f1); do ip netns delete "$pod"; done
@@ -34,7 +34,7 @@ reboot() {
     cat /proc/sys/kernel/random/uuid >/tmp/boot_id
 }
 
-# As no attach has left them, and no return would make them.
+# Settings that differ from those of the attach and from the original ones.
 administrator() {
     local id index netdev
     for id in "${VF_IDS[@]}"; do
@@ -48,7 +48,7 @@ administrator() {
     done
 }
 
-# All that the kernel tells of the VFs and their PF, from now on.
+# Records all kernel messages about the VFs and their PF from now on.
 watch_links() {
     rm -f /tmp/monitor
     ip monitor link >>/tmp/monitor 2>&1 &
@@ -57,7 +57,7 @@ watch_links() {
     : >/tmp/monitor
 }
 
-# A message of now has come: so have those before it.
+# A new message has arrived, hence all earlier ones.
 is_watched() {
     ip link set lo alias "marker $RANDOM$RANDOM"
     grep -q ' lo' /tmp/monitor
@@ -68,13 +68,13 @@ check_untouched() { # WHAT
     kill "$MONITOR"
     wait "$MONITOR" 2>/dev/null || true
     cp /tmp/monitor "$OUT/monitor-$1"
-    check "$1: no message tells of a change of a VF or the PF" "! grep -E '^[0-9]+: ($PF|$(netdev_of "$A")|$(netdev_of "$B"))[:@]' /tmp/monitor"
-    check "$1: both are as the administrator has made them" "is_clean $A && is_clean $B"
+    check "$1: no message reports a change of a VF or the PF" "! grep -E '^[0-9]+: ($PF|$(netdev_of "$A")|$(netdev_of "$B"))[:@]' /tmp/monitor"
+    check "$1: both have the administrator's settings" "is_clean $A && is_clean $B"
     is_clean "$A" || show_difference "$A"
     is_clean "$B" || show_difference "$B"
 }
 
-# Nobody has it any more.
+# Its record is that of a free device.
 is_settled() {
     [[ $(python3 $RECORD "$FILE" | json 'doc["state"]') == free ]]
 }
@@ -85,7 +85,7 @@ FILE=$STATE_DIR/devices/$A
 cat /proc/sys/kernel/random/uuid >/tmp/boot_id
 mount --bind /tmp/boot_id /proc/sys/kernel/random/boot_id
 
-# What the journal says when the node goes down, and what another rocelet makes of it after the boot, where the administrator was first.
+# Reboots, changes the VFs as an administrator, starts rocelet with the old journal, and checks the result.
 after_a_reboot() { # WHAT
     reboot
     administrator
@@ -100,79 +100,79 @@ after_a_reboot() { # WHAT
 say "a reboot with a device in its pod"
 start_engine
 ip netns add a
-order "$A" a
-check "it is in its pod, set up as ordered" "is_complete a $A 10.77.0 && has_settings $A 'vlan 100' 'trust on' 'spoof checking off' 02:00:00:00:00:0a"
-check "an address is given away" "((\$(n_leases) == 1))"
+request_attach "$A" a
+check "it is in its pod, set up as requested" "is_complete a $A 10.77.0 && has_settings $A 'vlan 100' 'trust on' 'spoof checking off' 02:00:00:00:00:0a"
+check "an address is allocated" "((\$(n_leases) == 1))"
 kill_rocelet
 after_a_reboot in-a-pod
-check "the log says why" "grep -q 'was rebooted' $OUT/rocelet.log"
+check "the log has the reason" "grep -q 'was rebooted' $OUT/rocelet.log"
 ip netns add a
-order "$A" a
+request_attach "$A" a
 check "it can be attached again" "[[ \$(engine_state $A) == in_pod ]]"
 rocectl detach "$A"
 check_within 30 "and comes back as the administrator has made it" "is_free $A"
 kill_rocelet
 
-# Killed by itself: the node went down in the middle.
+# The daemon kills itself in the middle of its work, as if the node went down.
 for point in attach-configure-before back-move-before; do
-    say "a reboot, and the record is of $point"
+    say "a reboot, with the record of $point"
     start_armed "$point"
     [[ -e /run/netns/a ]] || ip netns add a
-    order "$A" a &>/dev/null || true
+    request_attach "$A" a &>/dev/null || true
     rocelet_died || rocectl detach "$A" &>/dev/null || true
-    check "$point: it has died there" "dies 60"
+    check "$point: the daemon died there" "dies 60"
     after_a_reboot "$point"
     kill_rocelet
 done
 
-say "a reboot, and the record is of a version that told no boot"
+say "a reboot, with the record of a version without a boot id"
 start_engine
 ip netns add a
-order "$A" a
+request_attach "$A" a
 kill_rocelet
-check "its record is made" "python3 $RECORD $FILE boot= origin.identity="
+check "its record is rewritten" "python3 $RECORD $FILE boot= origin.identity="
 after_a_reboot no-boot
 say "the same without a reboot"
 [[ -e /run/netns/a ]] || ip netns add a
-order "$A" a
+request_attach "$A" a
 kill_rocelet
-check "its record is made" "python3 $RECORD $FILE boot= origin.identity="
+check "its record is rewritten" "python3 $RECORD $FILE boot= origin.identity="
 start_engine
 check_within 30 "it stays in its pod" "[[ \$(engine_state $A) == in_pod ]] && is_complete a $A 10.77.0"
 ip netns delete a
-check_within 30 "and comes back as it was" "is_free $A"
+check_within 30 "and is restored" "is_free $A"
 is_free "$A" || show_difference "$A"
 kill_rocelet
 
-# The bus has given its name to another device: nothing of the record is written to that, nor to the VF whose number the record says.
+# Another device has its bus address: rocelet changes neither that device nor the VF whose number is in the record.
 other_device() { # WHAT EDIT WORDS
     say "another device: $1"
     cp /tmp/boot_id /tmp/boot_id_then
     ip netns add a
     start_engine
-    order "$A" a
+    request_attach "$A" a
     kill_rocelet
-    check "$1: its record is made" "python3 $RECORD $FILE '$2'"
+    check "$1: its record is rewritten" "python3 $RECORD $FILE '$2'"
     reboot
     administrator
     cp /tmp/boot_id_then /tmp/boot_id
     watch_links
     start_engine
     check_within 30 "$1: it is bad" "[[ \$(engine_state $A) == bad ]]"
-    check_within 10 "$1: doctor says why" "rocectl doctor | grep -A1 '$A' | grep '$3'"
+    check_within 10 "$1: doctor has the reason" "rocectl doctor | grep -A1 '$A' | grep '$3'"
     rocectl doctor | grep -A1 "$A" | sed 's/^/# /' || true
-    check "$1: nobody is given it" "[[ \$(engine_state $B) == free ]]"
+    check "$1: the other VF stays free" "[[ \$(engine_state $B) == free ]]"
     check_untouched "$1"
     kill_rocelet
 }
 
-other_device number 'origin.vf_index=1' 'that was VF 1 of'
+other_device number 'origin.vf_index=1' 'expected VF 1 of'
 after_a_reboot "the next boot ends it"
 kill_rocelet
 other_device mac 'origin.identity.pf_mac="020000000099"' 'by its MAC'
 after_a_reboot mac
 kill_rocelet
-other_device kind 'origin.identity.device=4660' 'that was 8086:1234'
+other_device kind 'origin.identity.device=4660' 'expected 8086:1234'
 after_a_reboot kind
 kill_rocelet
 other_device pf 'origin.pf="0000:77:00.0"' 'of 0000:77:00.0'

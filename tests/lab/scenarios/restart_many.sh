@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# The daemon is started again while 32 VFs are in network namespaces: how soon the kubelet has its list again, which is when every one of them was
-# found where the journal says it is; and nothing about them changes.
+# The daemon is started again while 32 VFs are in network namespaces: how soon the kubelet has its list again, which is once every VF was
+# found where its record has it; and nothing about the VFs changes.
 # lab: --kubelet --memory 4096 --nics 5 --timeout 1800
 # proves: daemon/attach daemon/attach/journal daemon/compose
 # when: soak
@@ -19,7 +19,7 @@ ROUNDS=${1:-2} BAR=${2:-}
 N=32
 SOFT_ROCE=false
 
-# As in a DaemonSet; STARTED is when it is executed.
+# Starts the daemon as in a DaemonSet; STARTED is the time of its execution.
 start_again() {
     : >"$OUT/rocelet.log"
     STARTED=$EPOCHREALTIME
@@ -27,7 +27,7 @@ start_again() {
     wait_until 120 "grep -q 'registered, the kubelet watches its list' $OUT/rocelet.log"
 }
 
-# From the execution to the line that says so, by that line's own time.
+# From the execution to the log line of the registration, by that line's own time.
 registered_ms() {
     local at
     at=$(sed -nE 's/^([^ ]+) .*registered, the kubelet watches its list.*/\1/p' "$OUT/rocelet.log" | head -n 1)
@@ -42,8 +42,8 @@ all_are_in() {
     (($(curl -fsS -m 60 "$HTTP/api/v1/attachments" | grep -o '"state":"in_pod"' | wc -l) == N))
 }
 
-# All that is to be seen of the VFs in their namespaces, with when their carriers changed, and the PFs' word on them; journal files with their times.
-look_at_all() {
+# All state of the VFs in their namespaces, with their counts of carrier changes and the PFs' settings; journal files with their times.
+state_of_all() {
     local i path
     for ((i = 0; i < N; i++)); do
         ip -n "p$i" -d link show net1
@@ -68,7 +68,7 @@ start_again
 for ((i = 0; i < N; i++)); do attach "${VF_IDS[i]}" "p$i" "10.9.$i.1/24" >/dev/null || fail "${VF_IDS[i]} is not attached"; done
 check "$N VFs are in namespaces" all_are_in
 for ((i = 0; i < N; i++)); do wait_until "has_carrier p$i net1"; done
-before=$(look_at_all)
+before=$(state_of_all)
 
 full=()
 for ((i = 0; i < ROUNDS; i++)); do
@@ -76,8 +76,8 @@ for ((i = 0; i < ROUNDS; i++)); do
     start_again
     full+=("$(registered_ms)")
     check_within 10 "all are where they were" all_are_in
-    check "and nothing about them has changed" '[[ $(look_at_all) == "$before" ]]'
-    diff <(echo "$before") <(look_at_all) || true
+    check "and nothing about them has changed" '[[ $(state_of_all) == "$before" ]]'
+    diff <(echo "$before") <(state_of_all) || true
 done
 echo "# registered and reconciled after $(median_of "${full[@]}") ms, $(starts "$(median_of "${full[@]}")") starts of an empty program (rounds: ${full[*]});" \
     "with nothing attached $(median_of "${empty[@]:1}") ms (${empty[*]:1})"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What cannot be seen is not gone: a pod whose namespace has lost its path keeps its VF, and a daemon that cannot see the host takes nothing
-# from anybody.
+# An invisible namespace is not an ended one: a pod whose namespace has lost its path keeps its VF, and a daemon that cannot see the host's
+# processes returns no device.
 # proves: daemon/pods daemon/attach
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
@@ -11,7 +11,7 @@
 SOFT_ROCE=false
 IP=10.9.0.1/24
 
-# As a pod: a process keeps the namespace, whatever becomes of its name.
+# As for a pod, a process keeps the namespace, whatever happens to its path.
 make_namespace() { # NAME
     ip netns add "$1"
     ip netns exec "$1" sleep infinity &
@@ -27,7 +27,7 @@ index_inside() {
     inside ip -o link show net1 | cut -d: -f1
 }
 
-# It was never away, not even for a moment.
+# The same interface, so it was never removed, not even for a moment.
 keeps() { # INDEX
     [[ $(index_inside) == "$1" ]] && inside ip -brief address show dev net1 | grep -qw "$IP"
 }
@@ -48,30 +48,30 @@ make_pool 1
 id=${VF_IDS[0]}
 start_engine
 
-say "somebody unmounts the path of a namespace in use"
+say "the path of a namespace in use is unmounted"
 make_namespace pod
 attach "$id" pod "$IP"
 index=$(index_inside)
 umount /run/netns/pod
 check_within 60 "that is noticed, and the namespace is found" "(( \$(searches alive) > 0 ))"
-check "its VF is where it was" "keeps $index && [[ \$(engine_state $id) == in_pod ]]"
+check "its VF is still there" "keeps $index && [[ \$(engine_state $id) == in_pod ]]"
 next_samples
 check "and nothing came back" "(( \$(metric rocelet_return_total) == 0 ))"
 
 say "a daemon starts without the host's processes and /run/netns"
 kill_rocelet
 start_blind
-check_within 30 "/readyz says what is missing" "curl -sS $HTTP/readyz | grep -q 'hostPID: true'"
+check_within 30 "/readyz names what is missing" "curl -sS $HTTP/readyz | grep -q 'hostPID: true'"
 check "doctor too" "rocectl doctor | grep -q 'hostPID: true'"
-check "nothing can be ordered" "! rocectl detach $id"
-check "its VF is where it was" "keeps $index"
+check "admin requests are rejected" "! rocectl detach $id"
+check "its VF is still there" "keeps $index"
 
-say "and then as it should"
+say "a daemon starts with them"
 kill_rocelet
 wait_until "! healthy"
 start_engine
 check_within 60 "the namespace is found" "(( \$(searches alive) > 0 ))"
-check "its VF is where it was" "keeps $index && [[ \$(engine_state $id) == in_pod ]]"
+check "its VF is still there" "keeps $index && [[ \$(engine_state $id) == in_pod ]]"
 
 say "its namespace ends"
 kill "$PROCESS"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a request of an administrator may say, and the errors of what it may not. */
+/* Valid admin requests, and the errors of invalid ones. */
 #include "admin_request.h"
 #include "test_group.h"
 
@@ -79,7 +79,7 @@ static void test_detach_and_fix(void **state)
 	good(ADMIN_FIX, "{}");
 }
 
-/* The sentence has to name what is wrong. */
+/* The error has to name the invalid part. */
 static void assert_refused(enum admin_request_kind kind, const char *text, size_t len,
 			   const char *names)
 {
@@ -122,7 +122,7 @@ static void test_bad_values_are_named(void **state)
 		{"\"ips\":[\"127.0.0.1/8\"]", "loopback"},
 		{"\"ips\":[\"::1/128\"]", "loopback"},
 		{"\"ips\":[\"10.9.0.1/24\"],\"ipam\":{\"type\":\"static\"}",
-		 "the request: ipam: stands beside \"ips\", only one of them may"},
+		 "the request: ipam: excludes \"ips\": give only one of them"},
 		{"\"ips\":[\"fd00::1/64\"],\"mtu\":1279",
 		 "the request: mtu: is below 1280, which an IPv6 address needs"},
 		{"\"ipam\":{\"type\":\"../sh\"}", "the request: ipam: type '../sh' is a path"},
@@ -160,7 +160,7 @@ static void test_bad_values_are_named(void **state)
 	}
 }
 
-static void test_bad_wholes_are_named(void **state)
+static void test_bad_requests_are_named(void **state)
 {
 	static const struct {
 		enum admin_request_kind kind;
@@ -199,7 +199,7 @@ TEST_GROUP(admin_request)
 		cmocka_unit_test(test_an_attach_with_the_fewest_keys),
 		cmocka_unit_test(test_detach_and_fix),
 		cmocka_unit_test(test_bad_values_are_named),
-		cmocka_unit_test(test_bad_wholes_are_named),
+		cmocka_unit_test(test_bad_requests_are_named),
 	};
 
 	return test_group_run(tests, NULL, NULL);

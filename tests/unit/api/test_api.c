@@ -16,8 +16,8 @@
 #include "json_text.h"
 #include "test_group.h"
 
-/* A PF with two VFs (one given away to a namespace with a name, one to nobody knows where), a
- * sub-function, an RDMA device on nothing, and things that belong to nobody. */
+/* A PF with two VFs (one in a named namespace, one in an unknown one), a sub-function, an RDMA
+ * device without a parent, and devices without a function. */
 static struct gid gids[] = {
 	{.index = 0,
 	 .raw = {0xfe, 0x80, [8] = 0xa2, 0x88, 0xc2, 0xff, 0xfe, 0x03, 0, 1},
@@ -170,7 +170,7 @@ static const struct host small = {.functions = functions,
 				  .n_namespaces = 1,
 				  .rdma_mode = RDMA_NETNS_EXCLUSIVE};
 
-/* Heap, in a form for reading. */
+/* Indented for reading; on the heap. */
 static char *pretty(const char *text, size_t len)
 {
 	json_t *doc = json_loadb(text, len, 0, NULL);
@@ -228,7 +228,7 @@ static void test_names_of_any_bytes(void **state)
 	assert_non_null(text);
 	assert_non_null(strstr(text, "\"name\":\"a\xef\xbf\xbd\xef\xbf\xbd\\\"\\n\xc3\xa9"
 				     "\xef\xbf\xbd\xef\xbf\xbd\""));
-	free(pretty(text, len)); /* parses */
+	free(pretty(text, len)); /* asserts that it is valid JSON */
 	free(text);
 }
 
@@ -262,7 +262,7 @@ static void test_any_bytes_are_a_json_string(void **state)
 		json_t *checked;
 
 		j = json_text(bad[i]);
-		checked = json_string(json_string_value(j)); /* which looks at the bytes */
+		checked = json_string(json_string_value(j)); /* checks that the bytes are UTF-8 */
 		assert_non_null(checked);
 		json_decref(checked);
 		json_decref(j);
@@ -283,7 +283,7 @@ static void *failing_malloc(size_t n)
 	return allocations_left-- > 0 ? malloc(n) : NULL;
 }
 
-/* The sanitizer's leak check is the other half of this test. */
+/* Leaks are found by the sanitizer. */
 static void test_any_failed_allocation(void **state)
 {
 	size_t len;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The document of /api/v1/agent: each part that works, and each that does not. */
+/* The document of /api/v1/agent, with working and failed parts. */
 #include "api_agent.h"
 
 #include <setjmp.h>
@@ -28,7 +28,7 @@ static json_t *agent_of(const struct agent_input *s)
 	return document;
 }
 
-/* works: 1, 0, or -1 for null. */
+/* Asserts that the part works: 1, 0, or -1 for null. */
 static void assert_part(const json_t *document, const char *name, int works, const char *what,
 			const char *why)
 {
@@ -70,7 +70,7 @@ static void test_a_daemon_that_only_observes(void **state)
 	assert_part(document, "kubelet", -1, "no pool is configured", "");
 	assert_part(document, "attach engine", -1, "this daemon attaches no devices", "");
 	assert_part(document, "configuration", 1, "in use", "");
-	assert_part(document, "privileges", 1, "all capabilities that are needed", "");
+	assert_part(document, "privileges", 1, "no required capability is missing", "");
 	assert_part(document, "BPF", -1, "switched off", "");
 	assert_int_equal(json_array_size(list), 2);
 	assert_int_equal(json_integer_value(json_object_get(json_array_get(list, 0), "ageMs")),
@@ -127,7 +127,7 @@ static void test_parts_that_do_not_work(void **state)
 
 static void test_a_configuration_that_lacks_something(void **state)
 {
-	struct pool_lack lack = {"a/b", "no IPAM plugin"};
+	struct missing_plugin lack = {"a/b", "no IPAM plugin"};
 	struct config_state config = {.lacks = &lack, .n_lacks = 1};
 	const struct agent_input s = {.config = &config, .bpf = &no_bpf};
 	json_t *document = agent_of(&s);

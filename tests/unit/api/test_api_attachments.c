@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Documents against golden files; UPDATE_GOLDEN=1 rewrites them. */
+/* Documents of attachments and events, compared with golden files; UPDATE_GOLDEN=1 rewrites
+ * them. */
 #include "api_attachments.h"
 #include "doctor.h"
 
@@ -15,12 +16,13 @@
 #include "api.h"
 #include "api_resources.h"
 #include "attachments.h"
+#include "cleanup.h"
 #include "golden.h"
 #include "host_builder.h"
 #include "resource_tables.h"
 #include "test_group.h"
 
-/* Checks and takes the document. */
+/* Compares the document with the file and frees it. */
 static void assert_document(const char *path, char *text, size_t len)
 {
 	json_t *document;
@@ -61,13 +63,14 @@ static void test_no_attachments(void **state)
 	free(text);
 }
 
-/* The same attachments where their devices and pods are. */
+/* The attachments as part of the devices and pods. */
 static void test_devices_and_pods_with_attachments(void **state)
 {
 	struct resource_table t;
 	struct attachments a;
 	struct host h = {0};
 	struct api_input scene = {.host = &h, .resources = &t, .epoch_ms = ATTACHMENTS_EPOCH};
+	struct condition_sources sources = {.host = &h, .epoch_ms = ATTACHMENTS_EPOCH};
 	size_t len;
 	char *text;
 
@@ -79,8 +82,11 @@ static void test_devices_and_pods_with_attachments(void **state)
 	scene.attachments = a.list;
 	text = api_devices(&scene, &len);
 	assert_document("tests/golden/api_devices_attached.json", text, len);
-	text = api_pods(&t, a.list, ATTACHMENTS_EPOCH, NULL, &len);
+	sources.attachments = a.list;
+	sources.resources = resource_index_new(&t);
+	text = api_pods(&sources, NULL, &len);
 	assert_document("tests/golden/api_pods_attached.json", text, len);
+	resource_index_free((struct resource_index *)sources.resources);
 	host_done(&h);
 	resource_table_done(&t);
 }
@@ -123,7 +129,7 @@ static void test_events(void **state)
 	event_ring_done(&ring);
 }
 
-/* The messages that pass, joined. */
+/* Joins the messages of the events that the filter passes. */
 static void assert_passes(const struct event_filter *f, const char *want)
 {
 	struct event_ring ring;
@@ -154,6 +160,42 @@ static void test_filters(void **state)
 	assert_passes(&(struct event_filter){.device = "0000:03:00.2", .limit = 1}, "one");
 	assert_passes(&(struct event_filter){.limit = 2}, "threeone");
 	assert_passes(&(struct event_filter){.limit = 1, .pod = "job-8"}, "two \xef");
+	assert_passes(&(struct event_filter){.reason = "None"}, "");
+	assert_passes(&(struct event_filter){.has_type = true, .type = EVENT_WARNING}, "two \xef");
+	assert_passes(&(struct event_filter){.since_ms = 1767323045003}, "threeone");
+}
+
+/* An event that names several pods belongs to each of them. */
+static void test_an_event_of_several_pods(void **state)
+{
+	static const struct {
+		const char *others, *pod;
+		bool want;
+	} rows[] = {
+		{"train/llm-1,serve/web-0", "llm-0", true},
+		{"train/llm-1,serve/web-0", "train/llm-1", true},
+		{"train/llm-1,serve/web-0", "llm-1", true},
+		{"train/llm-1,serve/web-0", "serve/web-0", true},
+		{"train/llm-1,serve/web-0", "train/web-0", false},
+		{"train/llm-10", "train/llm-1", false},
+		{"", "llm-1", false},
+		{"train", "train", false},
+		{",train/llm-1", "llm-1", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct event_filter filter = {.pod = rows[i].pod};
+		struct event e = {.count = 1, .namespace = "train", .pod = "llm-0"};
+		struct event_ring ring;
+
+		assert_int_equal(event_ring_init(&ring), 0);
+		snprintf(e.other_pods, sizeof(e.other_pods), "%s", rows[i].others);
+		event_ring_add(&ring, &e);
+		if (api_events_any(&ring, &filter) != rows[i].want)
+			fail_msg("%s of %s", rows[i].pod, rows[i].others);
+		event_ring_done(&ring);
+	}
 }
 
 static void test_doctor(void **state)
@@ -162,17 +204,17 @@ static void test_doctor(void **state)
 		{FINDING_DIRTY, true, "0000:03:00.2", "could not be cleaned", "a", "b", "wait"},
 		{FINDING_JOURNAL, false, "", "cannot be written", "", "", "look"},
 	};
-	struct doctor d = {findings, 2};
+	struct doctor d = {.findings = findings, .n = 2};
 	size_t len;
 	char *text = api_doctor(&d, NULL, &len);
 
 	(void)state;
 	assert_string_equal(
 		text,
-		"{\"findings\":[{\"kind\":\"dirty\",\"object\":\"0000:03:00.2\",\"namespace\":\"a\","
-		"\"pod\":\"b\",\"what\":\"could not be cleaned\",\"help\":\"wait\",\"fixable\":true},{\"kind\":\"journal\","
+		"{\"findings\":[{\"kind\":\"dirty\",\"about\":\"rocelet\",\"object\":\"0000:03:00.2\",\"namespace\":\"a\","
+		"\"pod\":\"b\",\"what\":\"could not be cleaned\",\"help\":\"wait\",\"fixable\":true},{\"kind\":\"journal\",\"about\":\"rocelet\","
 		"\"object\":null,\"namespace\":null,\"pod\":null,\"what\":\"cannot be written\",\"help\":\"look\",\"fixable\":"
-		"false}]}");
+		"false}],\"unchecked\":[]}");
 	free(text);
 }
 
@@ -208,12 +250,12 @@ static char *make_events(size_t *len)
 static char *make_doctor(size_t *len)
 {
 	struct doctor_finding findings[] = {{.what = "a"}, {.help = "b"}};
-	const struct doctor d = {findings, 2};
+	const struct doctor d = {.findings = findings, .n = 2};
 
 	return api_doctor(&d, NULL, len);
 }
 
-/* The sanitizer's leak check is the other half of this test. */
+/* Leaks are found by the sanitizer. */
 static void test_any_failed_allocation(void **state)
 {
 	static char *(*const documents[])(size_t *) = {make_attachments, make_events, make_doctor};
@@ -244,6 +286,7 @@ TEST_GROUP(api_attachments)
 		cmocka_unit_test(test_devices_and_pods_with_attachments),
 		cmocka_unit_test(test_events),
 		cmocka_unit_test(test_filters),
+		cmocka_unit_test(test_an_event_of_several_pods),
 		cmocka_unit_test(test_doctor),
 		cmocka_unit_test(test_any_failed_allocation),
 	};

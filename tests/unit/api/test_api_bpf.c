@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The configuration's document with what became of BPF. */
+/* The document of /api/v1/config, with the result of loading BPF. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

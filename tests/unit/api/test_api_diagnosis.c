@@ -25,6 +25,8 @@ struct fixture {
 	struct diagnosis_report report;
 	struct resource_table table;
 	struct host host;
+	struct resource_index *index;
+	struct condition_sources sources;
 };
 
 static int setup(void **state)
@@ -36,6 +38,10 @@ static int setup(void **state)
 	resource_table_small(&f->table);
 	build_rdma(&f->host, "mlx5_0", "0000:03:00.0");
 	build_rdma(&f->host, "mlx5_2", "0000:03:00.2");
+	f->index = resource_index_new(&f->table);
+	assert_non_null(f->index);
+	f->sources = (struct condition_sources){
+		.host = &f->host, .resources = f->index, .report = &f->report};
 	*state = f;
 	return 0;
 }
@@ -44,6 +50,7 @@ static int teardown(void **state)
 {
 	struct fixture *f = *state;
 
+	resource_index_free(f->index);
 	diagnosis_report_done(&f->report);
 	resource_table_done(&f->table);
 	host_done(&f->host);
@@ -53,9 +60,9 @@ static int teardown(void **state)
 
 static json_t *ask(const struct fixture *f, const char *function, const char *pod)
 {
-	const struct diagnosis_query q = {function, pod, &f->host, &f->table};
+	const struct diagnosis_query q = {.function = function, .pod = pod, .sources = &f->sources};
 	size_t len;
-	char *text = api_diagnosis(&f->report, &q, &len);
+	char *text = api_diagnosis(&q, &len);
 	json_t *document;
 
 	assert_non_null(text);
@@ -75,53 +82,92 @@ static void test_document(void **state)
 	json_decref(document);
 }
 
-/* Whoever replays a scenario reads the same. */
+/* A replayed scenario yields the same document. */
 static void test_replay_has_the_same(void **state)
 {
 	const struct fixture *f = *state;
 	json_t *document = ask(f, NULL, NULL), *replayed = diagnosis_json(&f->report);
 
+	assert_int_equal(json_object_del(document, "troubles"), 0);
 	assert_true(json_equal(document, replayed));
 	json_decref(document);
 	json_decref(replayed);
 }
 
-/* "packet_loss mlx5_0 mlx5_0": causes, ports, ports of undecided causes. */
-static void assert_told(const struct fixture *f, const char *function, const char *pod,
-			const char *wanted)
+/* wanted: "packet_loss mlx5_0 mlx5_0", the causes, the ports, and the ports of undecided causes. */
+static void assert_selected(const struct fixture *f, const char *function, const char *pod,
+			    const char *wanted)
 {
 	static const char *const lists[][2] = {
 		{"verdicts", "cause"}, {"ports", "device"}, {"undecided", "device"}};
 	json_t *document = ask(f, function, pod), *item;
-	char told[256] = "";
+	char found[256] = "";
 	size_t i;
 
 	for (size_t k = 0; k < 3; k++) {
 		json_array_foreach (json_object_get(document, lists[k][0]), i, item) {
-			strcat(told, told[0] ? " " : "");
-			strcat(told, json_string_value(json_object_get(item, lists[k][1])));
+			strcat(found, found[0] ? " " : "");
+			strcat(found, json_string_value(json_object_get(item, lists[k][1])));
 		}
 	}
-	assert_string_equal(told, wanted);
+	assert_string_equal(found, wanted);
 	json_decref(document);
 }
 
-/* mlx5_1 is not there any more: its function is told by its verdict. mlx5_2 is on what a pod holds.
- */
+/* mlx5_1 is removed: its verdict still has its function. mlx5_2 is on a pod's device. */
 static void test_selections(void **state)
 {
 	const struct fixture *f = *state;
 
-	assert_told(f, NULL, NULL,
-		    "packet_loss peer_gone mlx5_0 mlx5_1 mlx5_2 mlx5_0 mlx5_2 mlx5_2");
-	assert_told(f, "0000:03:00.0", NULL, "packet_loss mlx5_0 mlx5_0");
-	assert_told(f, "0000:03:00.2", NULL, "peer_gone mlx5_2 mlx5_2 mlx5_2");
-	assert_told(f, "0000:04:00.0", NULL, "");
-	assert_told(f, NULL, "job-8", "peer_gone");
-	assert_told(f, NULL, "train/job-8", "peer_gone");
-	assert_told(f, NULL, "test/job-8", "");
-	assert_told(f, "0000:03:00.0", "job-8", "");
-	assert_told(f, NULL, "train/job-7", "peer_gone mlx5_2 mlx5_2 mlx5_2");
+	assert_selected(f, NULL, NULL,
+			"packet_loss peer_gone mlx5_0 mlx5_1 mlx5_2 mlx5_0 mlx5_2 mlx5_2");
+	assert_selected(f, "0000:03:00.0", NULL, "packet_loss mlx5_0 mlx5_0");
+	assert_selected(f, "0000:03:00.2", NULL, "peer_gone mlx5_2 mlx5_2 mlx5_2");
+	assert_selected(f, "0000:04:00.0", NULL, "");
+	assert_selected(f, NULL, "job-8", "peer_gone");
+	assert_selected(f, NULL, "train/job-8", "peer_gone");
+	assert_selected(f, NULL, "test/job-8", "");
+	assert_selected(f, "0000:03:00.0", "job-8", "");
+	assert_selected(f, NULL, "train/job-7", "peer_gone mlx5_2 mlx5_2 mlx5_2");
+}
+
+/* The port "mlx5_0/2" of a device with several. */
+static void test_one_port(void **state)
+{
+	const struct fixture *f = *state;
+
+	for (uint32_t port = 1; port <= 2; port++) {
+		const struct diagnosis_query q = {
+			.function = "0000:03:00.0", .port = port, .sources = &f->sources};
+		size_t len;
+		char *text = api_diagnosis(&q, &len);
+		json_t *document = json_loads(text, 0, NULL);
+
+		assert_int_equal(json_array_size(json_object_get(document, "verdicts")), port == 1);
+		assert_int_equal(json_array_size(json_object_get(document, "ports")), port == 1);
+		json_decref(document);
+		free(text);
+	}
+}
+
+/* The link of a pod's port is down, and the kubelet's list does not name the pod. */
+static void test_lost_link(void **state)
+{
+	struct fixture *f = *state;
+	const json_t *trouble;
+	json_t *document;
+
+	f->report.ports[0].watch = WATCH_DOWN;
+	f->report.ports[0].held = true;
+	for (size_t i = 0; i < f->report.n_verdicts; i++)
+		f->report.verdicts[i].change = VERDICT_CLOSED;
+	f->sources.resources = NULL;
+	document = ask(f, NULL, NULL);
+	trouble = json_array_get(json_object_get(document, "troubles"), 0);
+	assert_string_equal(json_string_value(json_object_get(trouble, "word")), "link_down");
+	assert_string_equal(json_string_value(json_object_get(trouble, "severity")), "warning");
+	assert_int_equal(json_array_size(json_object_get(document, "troubles")), 1);
+	json_decref(document);
 }
 
 TEST_GROUP(api_diagnosis)
@@ -130,6 +176,8 @@ TEST_GROUP(api_diagnosis)
 		cmocka_unit_test_setup_teardown(test_document, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_replay_has_the_same, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_selections, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_one_port, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_lost_link, setup, teardown),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The documents of /api/v1/ports, /api/v1/history and /api/v1/live, of a node that was really
- * judged. */
+/* The documents of /api/v1/ports, /api/v1/history and /api/v1/live, made from a real diagnosis. */
 #include "api_ports.h"
 
 #include <setjmp.h>
@@ -84,7 +83,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Takes the text. */
+/* Parses and frees the text. */
 static json_t *parsed(char *text, const size_t *len)
 {
 	json_t *document;
@@ -112,20 +111,24 @@ static void test_ports(void **state)
 {
 	const struct fixture *f = *state;
 	size_t len;
-	char *text = api_ports(&f->report, &f->host, &f->table, NULL, &len);
+	struct condition_sources sources = {
+		.host = &f->host, .resources = resource_index_new(&f->table), .report = &f->report};
+	char *text = api_ports(&sources, NULL, &len);
 
 	assert_golden_json("tests/golden/api_ports.json", parsed(text, &len));
+	resource_index_free((struct resource_index *)sources.resources);
 }
 
-/* One has gone since the sample; nobody has told who holds what. */
-static void test_ports_that_nobody_knows(void **state)
+/* The devices were removed after the sample, and allocations are unknown. */
+static void test_ports_of_removed_devices(void **state)
 {
 	struct fixture *f = *state;
 	struct host none = {0};
 	size_t len;
 	json_t *document, *port;
+	const struct condition_sources sources = {.host = &none, .report = &f->report};
 
-	document = parsed(api_ports(&f->report, &none, NULL, NULL, &len), &len);
+	document = parsed(api_ports(&sources, NULL, &len), &len);
 	assert_int_equal(json_array_size(json_object_get(document, "ports")), 2);
 	port = json_array_get(json_object_get(document, "ports"), 0);
 	assert_true(json_is_null(json_object_get(port, "function")));
@@ -134,9 +137,9 @@ static void test_ports_that_nobody_knows(void **state)
 	json_decref(document);
 }
 
-/* --- what a pod reads ------------------------------------------------------------------------- */
+/* --- the status of a pod ---------------------------------------------------------------------- */
 
-/* Verdicts of both ports, which name a pod, a peer and another VF. */
+/* Makes verdicts of both ports that name a pod, a peer and another VF. */
 static void find_faults(struct fixture *f)
 {
 	struct observation o;
@@ -162,7 +165,7 @@ static void find_faults(struct fixture *f)
 	}
 }
 
-static void test_what_a_pod_reads(void **state)
+static void test_pod_status(void **state)
 {
 	struct fixture *f = *state;
 	json_t *document;
@@ -182,8 +185,8 @@ static void test_what_a_pod_reads(void **state)
 	assert_golden_json("tests/golden/api_pod_status.json", document);
 }
 
-/* In exclusive mode a pod has names of its own, and takes one that the host's PF has. */
-static void test_what_a_pod_reads_under_anothers_name(void **state)
+/* In exclusive mode a pod names its own devices: here it uses the name of the host's PF. */
+static void test_pod_status_of_a_reused_device_name(void **state)
 {
 	struct fixture *f = *state;
 	struct rdma_dev *own;
@@ -200,8 +203,25 @@ static void test_what_a_pod_reads_under_anothers_name(void **state)
 	json_decref(document);
 }
 
-/* It has gone, or never had an RDMA device. */
-static void test_what_a_pod_reads_of_nothing(void **state)
+/* In exclusive mode the pod's device is in its namespace; no other device has its name. */
+static void test_a_pod_reads_the_ports_of_a_device_in_its_namespace(void **state)
+{
+	struct fixture *f = *state;
+	json_t *document;
+	size_t len;
+
+	find_faults(f);
+	for (size_t i = 0; i < f->host.n_rdma; i++)
+		if (strcmp(f->host.rdma[i].function, "0000:03:00.2") == 0)
+			f->host.rdma[i].nsid = 7;
+	document = parsed(api_pod_status(&f->report, &f->host, "0000:03:00.2", 1000, &len), &len);
+	assert_int_equal(json_array_size(json_object_get(document, "ports")), 1);
+	assert_true(json_array_size(json_object_get(document, "verdicts")) > 0);
+	json_decref(document);
+}
+
+/* The device was removed, or never had an RDMA device. */
+static void test_pod_status_without_an_rdma_device(void **state)
 {
 	const struct fixture *f = *state;
 	size_t len;
@@ -239,7 +259,7 @@ static void test_histories(void **state)
 	assert_golden_json("tests/golden/api_histories.json", histories(f, q));
 }
 
-/* As many steps as there is room for, the newest ones. */
+/* At most so many steps as fit, the newest ones. */
 static void test_histories_are_bounded(void **state)
 {
 	struct fixture *f = *state;
@@ -291,7 +311,8 @@ static void test_names_of_ports(void **state)
 		assert_true(api_port_find(&f->report, none[i]) == SIZE_MAX);
 }
 
-/* --- what is new ------------------------------------------------------------------------------ */
+/* --- live
+ * -------------------------------------------------------------------------------------- */
 
 static struct live_input scene_of(const struct fixture *f)
 {
@@ -352,7 +373,7 @@ static void test_live_rows(void **state)
 	assert_int_equal(live_rows(f, now - LIVE_ROWS_MAX * SECOND, true), LIVE_ROWS_MAX);
 	assert_int_equal(live_rows(f, now - LIVE_ROWS_MAX * SECOND - 1, false), LIVE_ROWS_MAX);
 	assert_int_equal(live_rows(f, 1, false), LIVE_ROWS_MAX);
-	/* nothing is known yet, or of another start of the machine */
+	/* no sample seen yet, or a time from before the machine's last boot */
 	assert_int_equal(live_rows(f, 0, false), 1);
 	assert_int_equal(live_rows(f, now + SECOND, false), 1);
 }
@@ -372,8 +393,8 @@ static void make_verdicts(struct fixture *f, size_t n)
 							 .first_moved = ""};
 }
 
-/* The worst first, then the newest: what is cut is neither. */
-static void test_verdicts_that_are_too_many(void **state)
+/* The most severe come first, then the newest; the rest is cut off. */
+static void test_too_many_verdicts(void **state)
 {
 	const size_t n = LIVE_VERDICTS_MAX + 16;
 	struct fixture *f = *state;
@@ -386,18 +407,19 @@ static void test_verdicts_that_are_too_many(void **state)
 	f->report.verdicts[n - 2].change = VERDICT_CLOSED;
 	document = live(f, (struct live_query){0});
 	assert_int_equal(json_integer_value(json_object_get(document, "verdictCount")), n - 2);
+	assert_int_equal(json_integer_value(json_object_get(document, "problemCount")), 2);
 	verdicts = json_object_get(document, "verdicts");
 	assert_int_equal(json_array_size(verdicts), LIVE_VERDICTS_MAX);
 	for (size_t i = 0; i < 5; i++) {
-		const size_t told[] = {n - 5, 3, n - 1, n - 4, n - 6};
+		const size_t expected[] = {n - 5, 3, n - 1, n - 4, n - 6};
 		const json_t *port = json_object_get(json_array_get(verdicts, i), "port");
 
-		assert_int_equal(json_integer_value(port), told[i]);
+		assert_int_equal(json_integer_value(port), expected[i]);
 	}
 	json_decref(document);
 }
 
-/* The newest first, each with when and why it ended. */
+/* The newest come first, each with time and reason of its end. */
 static void test_ended_verdicts(void **state)
 {
 	struct fixture *f = *state;
@@ -436,7 +458,7 @@ static bool is_new(const struct fixture *f, uint64_t since_ms, uint64_t events_a
 	return api_live_any(&s, &q);
 }
 
-static void test_what_is_new(void **state)
+static void test_a_new_sample_or_event_counts_as_new(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t now = f->report.now_ms;
@@ -467,8 +489,8 @@ static void test_before_the_first_sample(void **state)
 	json_decref(document);
 }
 
-/* Everybody asks for the same; whoever does not gets his own. */
-static void test_the_cache_is_of_the_question(void **state)
+/* The cached answer serves requests with the same query only. */
+static void test_the_cache_belongs_to_one_query(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t now = f->report.now_ms;
@@ -509,10 +531,11 @@ TEST_GROUP(api_ports)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_ports),
-		TEST(test_ports_that_nobody_knows),
-		TEST(test_what_a_pod_reads),
-		TEST(test_what_a_pod_reads_under_anothers_name),
-		TEST(test_what_a_pod_reads_of_nothing),
+		TEST(test_ports_of_removed_devices),
+		TEST(test_pod_status),
+		TEST(test_pod_status_of_a_reused_device_name),
+		TEST(test_a_pod_reads_the_ports_of_a_device_in_its_namespace),
+		TEST(test_pod_status_without_an_rdma_device),
 		TEST(test_history),
 		TEST(test_histories),
 		TEST(test_histories_are_bounded),
@@ -520,11 +543,11 @@ TEST_GROUP(api_ports)
 		TEST(test_names_of_ports),
 		TEST(test_live),
 		TEST(test_live_rows),
-		TEST(test_verdicts_that_are_too_many),
+		TEST(test_too_many_verdicts),
 		TEST(test_ended_verdicts),
-		TEST(test_what_is_new),
+		TEST(test_a_new_sample_or_event_counts_as_new),
 		TEST(test_before_the_first_sample),
-		TEST(test_the_cache_is_of_the_question),
+		TEST(test_the_cache_belongs_to_one_query),
 		TEST(test_without_memory),
 	};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is offered and who holds it, as JSON. */
+/* Resources, their devices and the allocations, as JSON. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #include "resource_tables.h"
 #include "test_group.h"
 
-/* Takes the value. */
+/* Takes ownership of the value. */
 static void assert_json(json_t *value, const char *expected)
 {
 	char *text = value ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
@@ -34,18 +34,20 @@ static void test_of_functions(void **state)
 	(void)state;
 	resource_table_small(&t);
 	index = resource_index_new(&t);
-	assert_json(api_resources_of(index, "0000:03:00.2"),
-		    "[{\"resource\":\"rocelet.dev/roce\",\"id\":\"0000:03:00.2\",\"shared\":false,"
-		    "\"healthy\":true,\"reasons\":[],\"state\":\"held\",\"holder\":{\"namespace\":"
-		    "\"train\",\"pod\":\"job-7\",\"uid\":null,\"container\":\"main\"}}]");
+	assert_json(
+		api_resources_of(index, "0000:03:00.2"),
+		"[{\"resource\":\"rocelet.dev/roce\",\"id\":\"0000:03:00.2\",\"shared\":false,"
+		"\"healthy\":true,\"reasons\":[],\"unhealthySince\":null,\"orEarlier\":false,\"state\":\"held\",\"holder\":{\"namespace\":"
+		"\"train\",\"pod\":\"job-7\",\"uid\":null,\"container\":\"main\"}}]");
 	assert_json(
 		api_resources_of(index, "0000:03:00.3"),
 		"[{\"resource\":\"rocelet.dev/roce\",\"id\":\"0000:03:00.3\",\"shared\":false,"
-		"\"healthy\":false,\"reasons\":[\"no_chardev\",\"link_down\"],\"state\":\"reserved\","
+		"\"healthy\":false,\"reasons\":[\"no_chardev\",\"link_down\"],\"unhealthySince\":\"2026-01-02T03:04:05.001Z\",\"orEarlier\":true,\"state\":\"reserved\","
 		"\"holder\":null}]");
-	assert_json(api_resources_of(index, "0000:03:00.0"),
-		    "[{\"resource\":\"rdma/hca_shared\",\"id\":null,\"shared\":true,\"healthy\":"
-		    "null,\"reasons\":null,\"state\":null,\"holder\":null}]");
+	assert_json(
+		api_resources_of(index, "0000:03:00.0"),
+		"[{\"resource\":\"rdma/hca_shared\",\"id\":null,\"shared\":true,\"healthy\":"
+		"null,\"reasons\":null,\"unhealthySince\":null,\"orEarlier\":null,\"state\":null,\"holder\":null}]");
 	assert_json(api_resources_of(index, "0000:05:00.0"), "[]");
 	assert_json(api_why_not(index, "0000:05:00.0"), "\"it carries the default route\"");
 	assert_json(api_why_not(index, "0000:03:00.2"), "null");
@@ -92,44 +94,83 @@ static void test_document(void **state)
 	resource_table_done(&t);
 }
 
+static void assert_pods(const struct resource_table *t, const char *expected)
+{
+	static const struct host host;
+	struct resource_index *index = resource_index_new(t);
+	const struct condition_sources sources = {.host = &host, .resources = index};
+	size_t len;
+	char *text = api_pods(&sources, NULL, &len);
+
+	assert_int_equal(strlen(text), len);
+	assert_string_equal(text, expected);
+	free(text);
+	resource_index_free(index);
+}
+
 static void test_pods(void **state)
 {
 	struct resource_table t;
-	size_t len;
-	char *text;
 
 	(void)state;
 	resource_table_small(&t);
-	text = api_pods(&t, (struct attach_list){0}, 0, NULL, &len);
-	assert_int_equal(strlen(text), len);
-	assert_string_equal(
-		text,
+	t.resources[1].registration = REGISTRATION_DONE;
+	assert_pods(
+		&t,
 		"{\"generation\":9,\"source\":\"api\",\"pods\":[{\"namespace\":\"train\","
 		"\"name\":\"job-7\",\"uid\":null,\"containers\":[{\"name\":\"main\",\"devices\":["
-		"{\"resource\":\"rocelet.dev/roce\",\"id\":\"0000:03:00.2\",\"attachment\":null}]}]},{\"namespace\":"
+		"{\"resource\":\"rocelet.dev/roce\",\"id\":\"0000:03:00.2\",\"rdma\":null,\"watch\":null,\"health\":null,"
+		"\"troubles\":[],\"attachment\":null}]}]},{\"namespace\":"
 		"\"train\",\"name\":\"reader-0\",\"uid\":null,\"containers\":[{\"name\":"
-		"\"main\",\"devices\":[{\"resource\":\"rdma/hca_shared\",\"id\":\"0\",\"attachment\":null}]}]}]}");
-	free(text);
+		"\"main\",\"devices\":[{\"resource\":\"rdma/hca_shared\",\"id\":\"0\",\"rdma\":null,\"watch\":null,"
+		"\"health\":null,\"troubles\":[],\"attachment\":null}]}]}]}");
 	resource_table_done(&t);
 }
 
 static void test_no_pods(void **state)
 {
 	struct resource_table t = {0};
-	size_t len;
-	char *text = api_pods(&t, (struct attach_list){0}, 0, NULL, &len);
 
 	(void)state;
-	assert_string_equal(text, "{\"generation\":0,\"source\":null,\"pods\":[]}");
-	free(text);
+	assert_pods(&t, "{\"generation\":0,\"source\":null,\"pods\":[]}");
+}
+
+static size_t free_of(struct resource_table *t, size_t resource)
+{
+	struct resource_counts n;
+
+	resource_table_count(t, &t->resources[resource], &n);
+	return n.free;
+}
+
+/* The API, rocectl and the metrics report this same number. */
+static void test_free_devices(void **state)
+{
+	struct resource_table t;
+
+	(void)state;
+	resource_table_small(&t);
+	assert_int_equal(free_of(&t, 0), 1);
+	/* Not registered with the kubelet, so no pod can get one. */
+	assert_int_equal(free_of(&t, 1), 0);
+	t.resources[1].registration = REGISTRATION_DONE;
+	assert_int_equal(free_of(&t, 1), 2);
+	/* Limited by the free entries of the GID tables. */
+	t.resources[1].gid_capacity = 2;
+	assert_int_equal(free_of(&t, 1), 1);
+	t.resources[1].gid_capacity = 1;
+	assert_int_equal(free_of(&t, 1), 0);
+	t.resources[0].registration = REGISTRATION_WAITING;
+	assert_int_equal(free_of(&t, 0), 0);
+	resource_table_done(&t);
 }
 
 TEST_GROUP(api_resources)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_of_functions), cmocka_unit_test(test_all),
-		cmocka_unit_test(test_document),     cmocka_unit_test(test_pods),
-		cmocka_unit_test(test_no_pods),
+		cmocka_unit_test(test_free_devices), cmocka_unit_test(test_of_functions),
+		cmocka_unit_test(test_all),	     cmocka_unit_test(test_document),
+		cmocka_unit_test(test_pods),	     cmocka_unit_test(test_no_pods),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What ports are set to, in the document of devices. */
+/* Settings of ports in the document of devices. */
 #include "api_settings.h"
 
 #include <jansson.h>
@@ -18,7 +18,7 @@
 #include "host_builder.h"
 #include "test_group.h"
 
-/* As the guides set it, but that its switch's link has trained down. */
+/* As vendors' guides recommend, except that the link of the switch above has trained down. */
 static const struct port_settings whole = {
 	.seen = SETTINGS_DSCP | SETTINGS_PFC | SETTINGS_PEER_PFC | SETTINGS_ETS | SETTINGS_PAUSE |
 		SETTINGS_DCBX | SETTINGS_CM_TYPE | SETTINGS_CM_TOS | SETTINGS_PCIE |
@@ -44,7 +44,7 @@ static const struct port_settings whole = {
 	.segment_link = {16000, 32000, 8, 16},
 };
 
-/* {"settings":...}, as a value of jansson's, to be freed. */
+/* The object {"settings":...}; the caller frees it. */
 static json_t *document(const struct port_settings *s)
 {
 	struct json_out o = {0};
@@ -85,7 +85,7 @@ static void test_unknown_settings_are_null(void **state)
 	json_decref(doc);
 }
 
-/* Each part alone: its members, and null for every other. */
+/* With only one part known its members are set, and all others null. */
 static void test_each_part_by_itself(void **state)
 {
 	static const struct {
@@ -123,7 +123,7 @@ static void test_each_part_by_itself(void **state)
 	}
 }
 
-/* A zero that was seen is one, and half of rdma_cm is no whole. */
+/* Known zeros are shown as values; of rdma_cm only the known half is. */
 static void test_known_zeros_are_not_null(void **state)
 {
 	struct port_settings s = {.seen = SETTINGS_PFC | SETTINGS_PAUSE | SETTINGS_DCBX |
@@ -142,7 +142,7 @@ static void test_known_zeros_are_not_null(void **state)
 	json_decref(doc);
 }
 
-/* --- in its place ----------------------------------------------------------------------------- */
+/* --- in the document of devices --------------------------------------------------------------- */
 
 static void test_each_port_has_its_own(void **state)
 {

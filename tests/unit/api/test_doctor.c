@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What doctor finds, against a golden file; UPDATE_GOLDEN=1 rewrites it. */
+/* The findings of doctor, compared with a golden file; UPDATE_GOLDEN=1 rewrites it. */
 #include "doctor.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@
 #include "resource_tables.h"
 #include "test_group.h"
 
-/* A node with one of everything that is wrong. */
+/* A node with one of every problem. */
 struct patient {
 	struct host host;
 	struct resource_table resources;
@@ -43,7 +43,7 @@ static void build_host(struct host *h)
 	nd = build_netdev(h, "net2", "0000:03:00.7");
 	nd->nsid = 5;
 	strcpy(nd->origin, "ens1f0v6");
-	build_netdev(h, "net3", "0000:03:00.6")->nsid = 5; /* moved by hand */
+	build_netdev(h, "net3", "0000:03:00.6")->nsid = 5; /* moved by an administrator */
 	build_netdev(h, "eth0", "")->nsid = 5;		   /* a veth */
 	rd = build_rdma(h, "mlx5_0", "0000:03:00.0");
 	rd->no_uverbs_node = rd->no_umad_node = true;
@@ -138,8 +138,8 @@ static void test_quick_operations_are_no_finding(void **state)
 	(void)state;
 	patient_init(&p);
 	p.in.now_ms = 31000;
-	assert_int_equal(count(&p.in, FINDING_DIRTY), 1); /* the bad one */
-	p.in.now_ms = 33001;				  /* 0000:03:00.3 since 2 s, .4 since 3 s */
+	assert_int_equal(count(&p.in, FINDING_DIRTY), 1); /* the device in quarantine */
+	p.in.now_ms = 33001;				  /* 0000:03:00.3 for 2 s, .4 for 3 s */
 	assert_int_equal(count(&p.in, FINDING_DIRTY), 3);
 	p.in.now_ms = 0;
 	assert_int_equal(count(&p.in, FINDING_DIRTY), 1);
@@ -160,7 +160,7 @@ static void test_without_allocations_there_are_no_orphans(void **state)
 	assert_int_equal(count(&p.in, FINDING_KUBELET), 0);
 	p.in.resources = &p.resources;
 	assert_int_equal(count(&p.in, FINDING_RUNTIME), 1);
-	p.counters.cri_open = false; /* nobody needs a runtime */
+	p.counters.cri_open = false; /* no runtime is required */
 	assert_int_equal(count(&p.in, FINDING_RUNTIME), 0);
 	p.in.counters = NULL;
 	assert_int_equal(count(&p.in, FINDING_RUNTIME), 0);
@@ -168,7 +168,7 @@ static void test_without_allocations_there_are_no_orphans(void **state)
 	patient_done(&p);
 }
 
-/* It is still listed, for what went wrong with it. */
+/* The attachment of record 0 is still listed, because of its error. */
 static void test_a_free_attachment_does_not_explain_an_orphan(void **state)
 {
 	struct patient p;
@@ -197,8 +197,8 @@ static void test_a_hidden_host_is_a_finding(void **state)
 	doctor_done(&d);
 }
 
-/* A runtime that answers, with a list that cannot be true. */
-static void test_a_runtime_that_is_contradicted(void **state)
+/* The runtime answers, but its list contradicts what is running. */
+static void test_a_runtime_with_a_wrong_list(void **state)
 {
 	struct attach_counters c = {.cri_open = true,
 				    .cri = {.socket = "/run/x.sock"},
@@ -216,7 +216,7 @@ static void test_a_runtime_that_is_contradicted(void **state)
 	doctor_done(&d);
 	c.runtime_lacks_all = true;
 	assert_int_equal(doctor_build(&d, &in), 0);
-	assert_non_null(strstr(d.findings[0].what, "it lists no sandbox of any pod"));
+	assert_non_null(strstr(d.findings[0].what, "it lists no sandbox of the pods"));
 	doctor_done(&d);
 	c.contradicting = 0;
 	assert_int_equal(count(&in, FINDING_RUNTIME), 0);
@@ -236,7 +236,7 @@ static void test_an_unknown_list_of_allocations(void **state)
 	assert_int_equal(d.n, 1);
 	assert_int_equal(d.findings[0].kind, FINDING_KUBELET);
 	assert_string_equal(d.findings[0].what,
-			    "the kubelet does not report which pod holds which device: "
+			    "the kubelet does not report the allocations of pods: "
 			    "/kubelet.sock: UNAVAILABLE");
 	doctor_done(&d);
 }
@@ -291,8 +291,8 @@ static void test_the_security_module_is_named(void **state)
 	assert_int_equal(count(&in, FINDING_PRIVILEGE), 0);
 }
 
-/* The folder is the kubelet's, so it is told once for all resources. */
-static void test_a_kubelet_that_does_not_look_into_the_registry(void **state)
+/* All resources use the kubelet's one folder, so there is one finding for all of them. */
+static void test_a_kubelet_that_does_not_watch_the_registry(void **state)
 {
 	struct resource_info resources[2] = {
 		{.name = "a/b", .n_devices = 1, .registration = REGISTRATION_DONE},
@@ -320,7 +320,7 @@ static void test_a_kubelet_that_does_not_look_into_the_registry(void **state)
 	doctor_done(&d);
 }
 
-/* No repair brings it back into its pod. */
+/* A repair cannot bring the device back into its pod. */
 static void test_a_device_missing_in_its_pod_is_not_fixable(void **state)
 {
 	struct patient p;
@@ -343,7 +343,7 @@ static void test_a_device_missing_in_its_pod_is_not_fixable(void **state)
 	patient_done(&p);
 }
 
-static void test_what_no_repair_can_set_is_not_fixable(void **state)
+static void test_drift_that_no_repair_can_set_is_not_fixable(void **state)
 {
 	static const unsigned drifts[] = {VF_NODE_GUID | VF_PORT_GUID, ATTACH_DRIFT_RDMA,
 					  VF_PORT_GUID | ATTACH_DRIFT_RDMA};
@@ -364,7 +364,7 @@ static void test_what_no_repair_can_set_is_not_fixable(void **state)
 	}
 }
 
-/* After the start there is an earlier one to go by, at the start there is none. */
+/* After the start the previous configuration stays in use; at the start there is none. */
 static void test_a_rejected_file_at_and_after_the_start(void **state)
 {
 	struct config_state config = {.error = {.code = -EINVAL, .msg = "line 3: pools"}};
@@ -385,9 +385,10 @@ static void test_a_rejected_file_at_and_after_the_start(void **state)
 	}
 }
 
-static void test_what_a_valid_configuration_lacks(void **state)
+static void test_missing_parts_of_a_valid_configuration(void **state)
 {
-	struct pool_lack lack = {"rocelet.dev/roce", "no IPAM plugin \"x\" in /bin (--cni-path)"};
+	struct missing_plugin lack = {"rocelet.dev/roce",
+				      "no IPAM plugin \"x\" in /bin (--cni-path)"};
 	const struct config_state config = {
 		.lacks = &lack, .n_lacks = 1, .beside = "/etc has a, and no b"};
 	struct host none = {0};
@@ -405,7 +406,7 @@ static void test_what_a_valid_configuration_lacks(void **state)
 	doctor_done(&d);
 }
 
-static void test_every_kind_and_reason_has_words(void **state)
+static void test_every_kind_and_reason_has_a_text(void **state)
 {
 	struct resource_device device = {.id = "0000:03:00.2"};
 	struct resource_info info = {
@@ -432,25 +433,105 @@ static void test_every_kind_and_reason_has_words(void **state)
 	}
 }
 
+static void assert_what(const struct doctor_input *in, enum finding_kind kind, const char *what)
+{
+	struct doctor d;
+
+	assert_int_equal(doctor_build(&d, in), 0);
+	for (size_t i = 0; i < d.n; i++)
+		if (d.findings[i].kind == kind)
+			assert_string_equal(d.findings[i].what, what);
+	doctor_done(&d);
+}
+
+/* A pulled cable is one finding, with all devices and pods on the port. */
+static void test_a_pulled_cable(void **state)
+{
+	struct host h = {0};
+	struct resource_table t;
+	struct doctor_input in = {.host = &h, .resources = &t};
+	struct doctor d;
+
+	(void)state;
+	resource_table_small(&t);
+	t.n_resources = 1;
+	for (size_t i = 0; i < 3; i++) {
+		t.devices[i].reasons = HEALTH_BIT(HEALTH_LINK_DOWN) | HEALTH_BIT(HEALTH_PORT_DOWN);
+		t.devices[i].unhealthy_unix_ms = 0;
+		t.devices[i].or_earlier = false;
+	}
+	build_function(&h, FN_PF, "0000:03:00.0", "", -1);
+	build_function(&h, FN_VF, "0000:03:00.2", "0000:03:00.0", 0);
+	build_function(&h, FN_VF, "0000:03:00.3", "0000:03:00.0", 1);
+	build_function(&h, FN_VF, "0000:03:00.4", "0000:03:00.0", 2);
+	build_netdev(&h, "ens1np0", "0000:03:00.0")->carrier = CARRIER_OFF;
+	assert_int_equal(count(&in, FINDING_UNHEALTHY), 1);
+	assert_int_equal(doctor_build(&d, &in), 0);
+	for (size_t i = 0; i < d.n; i++)
+		if (d.findings[i].kind == FINDING_UNHEALTHY) {
+			assert_string_equal(d.findings[i].object, "0000:03:00.0");
+			assert_string_equal(
+				d.findings[i].what,
+				"port ens1np0 is down: 3 devices of rocelet.dev/roce not "
+				"offered to new containers; pods: train/job-7");
+		}
+	doctor_done(&d);
+	/* The second device was unhealthy before the port went down. */
+	for (size_t i = 0; i < 3; i++)
+		t.devices[i].unhealthy_unix_ms = 1767323045000 - (i == 1 ? 60000 : 0);
+	assert_what(&in, FINDING_UNHEALTHY,
+		    "port ens1np0 is down: 3 devices of rocelet.dev/roce not offered to new "
+		    "containers, the last one since 2026-01-02T03:04:05Z; pods: train/job-7");
+	t.devices[1].unhealthy_unix_ms = 1767323045000;
+	t.devices[0].or_earlier = t.devices[1].or_earlier = t.devices[2].or_earlier = true;
+	assert_what(&in, FINDING_UNHEALTHY,
+		    "port ens1np0 is down: 3 devices of rocelet.dev/roce not offered to new "
+		    "containers since 2026-01-02T03:04:05Z or earlier; pods: train/job-7");
+	/* A device with another reason as well is a separate finding. */
+	t.devices[1].reasons |= HEALTH_BIT(HEALTH_NO_CHARDEV);
+	assert_int_equal(count(&in, FINDING_UNHEALTHY), 2);
+	/* The PF's link is up, so each VF has a cause of its own. */
+	h.netdevs[0].carrier = CARRIER_ON;
+	assert_int_equal(count(&in, FINDING_UNHEALTHY), 3);
+	resource_table_done(&t);
+	host_done(&h);
+}
+
+/* Failed checks are listed, because then "no findings" proves nothing. */
+static void test_unchecked(void **state)
+{
+	struct host h = {0};
+	struct doctor_input in = {.host = &h};
+	struct doctor d;
+
+	(void)state;
+	assert_int_equal(doctor_build(&d, &in), 0);
+	assert_int_equal(d.n_unchecked, 3);
+	assert_string_equal(d.unchecked[0], "resources: not decided yet");
+	doctor_done(&d);
+}
+
 TEST_GROUP(doctor)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_pulled_cable),
+		cmocka_unit_test(test_unchecked),
 		cmocka_unit_test(test_findings),
 		cmocka_unit_test(test_a_healthy_node),
 		cmocka_unit_test(test_quick_operations_are_no_finding),
 		cmocka_unit_test(test_without_allocations_there_are_no_orphans),
 		cmocka_unit_test(test_a_free_attachment_does_not_explain_an_orphan),
 		cmocka_unit_test(test_a_hidden_host_is_a_finding),
-		cmocka_unit_test(test_a_runtime_that_is_contradicted),
+		cmocka_unit_test(test_a_runtime_with_a_wrong_list),
 		cmocka_unit_test(test_an_unknown_list_of_allocations),
 		cmocka_unit_test(test_registered_and_no_list_of_allocations),
 		cmocka_unit_test(test_the_security_module_is_named),
-		cmocka_unit_test(test_a_kubelet_that_does_not_look_into_the_registry),
+		cmocka_unit_test(test_a_kubelet_that_does_not_watch_the_registry),
 		cmocka_unit_test(test_a_device_missing_in_its_pod_is_not_fixable),
-		cmocka_unit_test(test_what_no_repair_can_set_is_not_fixable),
+		cmocka_unit_test(test_drift_that_no_repair_can_set_is_not_fixable),
 		cmocka_unit_test(test_a_rejected_file_at_and_after_the_start),
-		cmocka_unit_test(test_what_a_valid_configuration_lacks),
-		cmocka_unit_test(test_every_kind_and_reason_has_words),
+		cmocka_unit_test(test_missing_parts_of_a_valid_configuration),
+		cmocka_unit_test(test_every_kind_and_reason_has_a_text),
 	};
 
 	return test_group_run(tests, NULL, NULL);

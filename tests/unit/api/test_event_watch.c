@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Waiting for events over HTTP: the server, the routes, the ring and the watch together; rocectl
- * watch in a process of its own. */
+/* Waiting for events over HTTP, with the server, the routes, the ring and the watch; and rocectl
+ * watch in its own process. */
 #include "event_watch.h"
 
 #include <fcntl.h>
@@ -54,7 +54,7 @@ static struct node *start(void)
 	return n;
 }
 
-/* As the daemon does it: who serves goes last. */
+/* In the daemon's order: the server closes last. */
 static void stop(struct node *n)
 {
 	n->routes.event_watch = NULL;
@@ -131,14 +131,14 @@ static void test_events_since_a_generation(void **state)
 	assert_answer(n, &c, 200, "{\"generation\":0,\"events\":[]}", NULL);
 	happen(n, "a", "one");
 	happen(n, "a", "two");
-	ask(n, &c, "?after=1&wait=25"); /* there is one already */
+	ask(n, &c, "?after=1&wait=25"); /* answered at once: event 2 exists */
 	assert_answer(n, &c, 200, "two", "one");
-	happen(n, "a", "one"); /* again */
+	happen(n, "a", "one"); /* a repeated event */
 	ask(n, &c, "?after=2");
 	assert_answer(n, &c, 200, "\"count\":2", "two");
 	ask(n, &c, "?after=3");
 	assert_answer(n, &c, 200, "{\"generation\":3,\"events\":[]}", NULL);
-	/* as a daemon before this one counted */
+	/* a generation of the previous daemon */
 	ask(n, &c, "?after=100&wait=25");
 	assert_answer(n, &c, 200, "two", NULL);
 	stop(n);
@@ -227,16 +227,17 @@ static void test_invalid_parameters(void **state)
 	stop(n);
 }
 
-/* The last one waits for a pod. */
-static bool are_all_there(void *arg)
+/* The last of the waiting requests filters by pod. */
+static bool are_all_waiting(void *arg)
 {
 	const struct event_watch *w = ((struct node *)arg)->watch;
 
 	return w->waiters.n == 16 && ((struct event_waiter *)w->waiters.items)[15].pod;
 }
 
-/* Sixteen of 64 places; the next is told so, and who has gone makes room. */
-static void test_too_many_wait(void **state)
+/* At most 16 requests wait, a quarter of the 64 connections: the next gets 503, until another
+ * client disconnects. */
+static void test_too_many_waiting_requests(void **state)
 {
 	struct client clients[16], c;
 	struct node *n = start();
@@ -247,10 +248,10 @@ static void test_too_many_wait(void **state)
 		await_waiters(n, i + 1);
 	}
 	ask(n, &c, "?wait=25");
-	assert_answer(n, &c, 503, "too many wait", NULL);
+	assert_answer(n, &c, 503, "too many requests wait", NULL);
 	client_close(&clients[3]);
 	ask(n, &c, "?wait=25&pod=a");
-	assert_true(loop_until(&n->loop, are_all_there, n, PATIENCE_MS));
+	assert_true(loop_until(&n->loop, are_all_waiting, n, PATIENCE_MS));
 	happen(n, "a", "at last");
 	for (size_t i = 0; i < 16; i++)
 		if (i != 3)
@@ -262,10 +263,10 @@ static void test_too_many_wait(void **state)
 static void test_without_memory(void **state)
 {
 	struct event_watch watch = {.waiters.item_size = sizeof(struct event_waiter)};
-	const struct event_filter filter = {.pod = "a", .device = "b"};
+	const struct event_filter filter = {.pod = "a", .device = "b", .reason = "c"};
 
 	(void)state;
-	for (long i = 0; i < 3; i++) {
+	for (long i = 0; i < 4; i++) {
 		faults_alloc(i);
 		assert_int_equal(event_watch_wait(&watch, NULL, &filter, 1), -ENOMEM);
 		assert_true(faults_end());
@@ -273,7 +274,7 @@ static void test_without_memory(void **state)
 	assert_int_equal(watch.waiters.n, 0);
 }
 
-/* The end of the daemon is an answer. */
+/* Waiting requests are answered when the daemon stops. */
 static void test_stopping(void **state)
 {
 	struct node *n = start();
@@ -374,9 +375,9 @@ static void test_rocectl_watch(void **state)
 
 static void test_rocectl_watch_json(void **state)
 {
-#define EVENT                                                                                      \
-	"{\"type\":\"Warning\",\"reason\":\"QueuePairFailed\",\"namespace\":\"train\","            \
-	"\"pod\":\"job-7\",\"device\":\"0000:03:00.2\",\"message\":\"the \\u001B[31m first\","     \
+#define EVENT                                                                                                                                          \
+	"{\"type\":\"Warning\",\"reason\":\"QueuePairFailed\",\"namespace\":\"train\","                                                                \
+	"\"pod\":\"job-7\",\"pods\":[{\"namespace\":\"train\",\"name\":\"job-7\"}],\"device\":\"0000:03:00.2\",\"message\":\"the \\u001B[31m first\"," \
 	"\"count\":"
 #define TIMES ",\"first\":\"2023-11-14T22:13:20.000Z\",\"last\":\"2023-11-14T22:13:20.000Z\"}\n"
 	(void)state;
@@ -392,7 +393,7 @@ TEST_GROUP(event_watch)
 		cmocka_unit_test(test_long_names),
 		cmocka_unit_test(test_a_wait_that_times_out),
 		cmocka_unit_test(test_invalid_parameters),
-		cmocka_unit_test(test_too_many_wait),
+		cmocka_unit_test(test_too_many_waiting_requests),
 		cmocka_unit_test(test_without_memory),
 		cmocka_unit_test(test_stopping),
 		cmocka_unit_test(test_rocectl_watch),

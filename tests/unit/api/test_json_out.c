@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* JSON member by member: what comes out is what a parser reads. */
+/* JSON written member by member: a parser reads the same values. */
 #include "json_out.h"
 #include "test_group.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Following a node over HTTP: the server, the routes, a report, the ring and the watch together. */
+/* Waiting for new samples of a node over HTTP, with the server, the routes, a report, the ring and
+ * the watch. */
 #include "live_watch.h"
 
 #include <setjmp.h>
@@ -50,7 +51,8 @@ static struct node *start(void)
 	snprintf(n->path, sizeof(n->path), "%s/sock", n->dir);
 	assert_int_equal(uv_loop_init(&n->loop), 0);
 	assert_int_equal(event_ring_init(&n->ring), 0);
-	assert_int_equal(live_watch_open(&n->watch, &n->loop, routes_live_look, &n->routes, &e), 0);
+	assert_int_equal(live_watch_open(&n->watch, &n->loop, routes_live_input, &n->routes, &e),
+			 0);
 	assert_int_equal(counters_watch_open(&n->counters, &n->loop, &e), 0);
 	n->routes.counters_watch = n->counters;
 	n->routes.events = &n->ring;
@@ -64,7 +66,7 @@ static struct node *start(void)
 	return n;
 }
 
-/* As the daemon does it: who serves goes last. */
+/* In the daemon's order: the server closes last. */
 static void stop(struct node *n)
 {
 	n->routes.live_watch = NULL;
@@ -164,11 +166,11 @@ static void test_a_new_sample_answers(void **state)
 
 	(void)state;
 	judge(n, 1000);
-	ask(n, &c, "live?since=999&wait=25"); /* there is one already */
+	ask(n, &c, "live?since=999&wait=25"); /* answered at once: sample 1000 exists */
 	assert_answer(n, &c, 200, "\"timeMs\":1000", NULL);
 	ask(n, &c, "live?since=1000&wait=25");
 	await_waiters(n, 1);
-	ask(n, &other, "live?since=2000&wait=25"); /* as another start of the machine counted */
+	ask(n, &other, "live?since=2000&wait=25"); /* a time from before the machine's last boot */
 	assert_answer(n, &other, 200, "\"timeMs\":1000", NULL);
 	judge(n, 2000);
 	assert_answer(n, &c, 200, "\"cause\":\"packet_loss\"", NULL);
@@ -182,11 +184,11 @@ static void test_a_new_event_answers(void **state)
 
 	(void)state;
 	judge(n, 1000);
-	happen(n, "before");
+	happen(n, "earlier");
 	ask(n, &c, "live?since=1000&events=1&wait=25");
 	await_waiters(n, 1);
 	happen(n, "after");
-	assert_answer(n, &c, 200, "after", "before");
+	assert_answer(n, &c, 200, "after", "earlier");
 	stop(n);
 }
 
@@ -203,8 +205,9 @@ static void test_a_wait_that_times_out(void **state)
 	stop(n);
 }
 
-/* Sixteen of 64 places; the next gets what there is, and can ask again after a while. */
-static void test_too_many_wait(void **state)
+/* At most 16 requests wait, a quarter of the 64 connections: the next is answered at once with the
+ * current sample. */
+static void test_too_many_waiting_requests(void **state)
 {
 	struct client clients[16], c;
 	struct node *n = start();
@@ -244,7 +247,7 @@ static void test_invalid_parameters(void **state)
 	ask(n, &c, "history?every=9");
 	assert_answer(n, &c, 400, "every: 10 to 900 seconds", NULL);
 	ask(n, &c, "history?signals=nak,speed");
-	assert_answer(n, &c, 400, "no such signal: speed", NULL);
+	assert_answer(n, &c, 400, "unknown signal speed", NULL);
 	ask(n, &c, "history?signals=nak,timeouts&every=10");
 	assert_answer(n, &c, 200, "\"stepMs\":10000", NULL);
 	ask(n, &c, "history?port=eth0/1");
@@ -267,7 +270,7 @@ static void test_without_memory(void **state)
 	assert_true(faults_end());
 }
 
-/* The end of the daemon is an answer. */
+/* Waiting requests are answered when the daemon stops. */
 static void test_stopping(void **state)
 {
 	struct node *n = start();
@@ -278,7 +281,7 @@ static void test_stopping(void **state)
 	judge(n, 1000);
 	ask(n, &c, "live?since=1000&wait=25");
 	await_waiters(n, 1);
-	n->routes.diagnosis = NULL; /* the sampler has ended before */
+	n->routes.diagnosis = NULL; /* the sampler ends first */
 	stop(n);
 	client_step(&c);
 	client_step(&c);
@@ -306,7 +309,7 @@ static struct report_reader *ask_for_history(struct node *n, struct client *c,
 	return *held;
 }
 
-/* Other requests are answered while a worker makes it. */
+/* Other requests are answered while a worker renders the history. */
 static void a_history_does_not_hold_up_the_loop(void **state)
 {
 	struct node *n = start();
@@ -361,8 +364,8 @@ static void ask_for_metrics(struct node *n, struct client *c, unsigned *wishes)
 	assert_true(loop_until(&n->loop, is_wished, wishes, 10000));
 }
 
-/* The first request after a pause gets the page of the sample that it causes. */
-static void metrics_are_rendered_when_wanted(void **state)
+/* The first request after a pause causes a sample, and gets the page of that sample. */
+static void metrics_are_rendered_on_request(void **state)
 {
 	struct node *n = start();
 	struct page *page = page_new();
@@ -403,15 +406,15 @@ static bool counters_wait(void *arg)
 	return ((const struct node *)arg)->counters->waiters.n > 0;
 }
 
-/* What a sampler tells of the ports that it was asked for. */
-static void tell_counters(struct node *n, uint64_t over_ms, bool is_missing)
+/* Delivers the counters of the requested ports, as the sampler does. */
+static void deliver_counters(struct node *n, uint64_t over_ms, bool is_missing)
 {
 	static const struct family family = {"roce_bytes_total", "RDMA bytes.", METRIC_COUNTER};
 	static char labels[] = "direction=\"sent\"";
 	struct port_counter row = {.family = &family,
 				   .labels = labels,
 				   .is_known = true,
-				   .value = 9007199254740993, /* no double */
+				   .value = 9007199254740993, /* not representable as a double */
 				   .rate = 1.5};
 	struct port_counters_set set = {.n = 1};
 	struct port_name names[PORT_COUNTERS_MAX];
@@ -436,9 +439,9 @@ static void test_counters_wait_for_rates(void **state)
 	judge(n, 1000);
 	ask(n, &c, "counters?port=mlx5_0/1");
 	assert_true(loop_until(&n->loop, counters_wait, n, PATIENCE_MS));
-	tell_counters(n, 0, false);
+	deliver_counters(n, 0, false);
 	assert_int_equal(n->counters->waiters.n, 1); /* the first sample has no rates */
-	tell_counters(n, 1000, false);
+	deliver_counters(n, 1000, false);
 	assert_answer(n, &c, 200,
 		      "{\"name\":\"roce_bytes_total{direction=\\\"sent\\\"}\",\"type\":\"counter\","
 		      "\"unit\":\"B\",\"ofDevice\":false,\"value\":9007199254740993,\"rate\":1.5,"
@@ -446,7 +449,7 @@ static void test_counters_wait_for_rates(void **state)
 		      NULL);
 	ask(n, &c, "counters?port=mlx5_0/1");
 	assert_true(loop_until(&n->loop, counters_wait, n, PATIENCE_MS));
-	tell_counters(n, 0, true);
+	deliver_counters(n, 0, true);
 	assert_answer(n, &c, 404, "no counters are read for this port", NULL);
 	stop(n);
 }
@@ -466,11 +469,12 @@ static void test_counters_of_wrong_ports(void **state)
 	assert_answer(n, &c, 404, "no such port is watched", NULL);
 	n->routes.counters_watch = NULL;
 	ask(n, &c, "counters?port=mlx5_0/1");
-	assert_answer(n, &c, 503, "too many wait for counters", NULL);
+	assert_answer(n, &c, 503, "too many requests wait for counters", NULL);
 	stop(n);
 }
 
-/* Ports are kept for a while after the last request for them, and only so many at once. */
+/* Ports are read until a while after the last request for them, and only a limited number at
+ * once. */
 static void test_the_number_of_ports_at_once_is_limited(void **state)
 {
 	struct node *n = start();
@@ -485,7 +489,7 @@ static void test_the_number_of_ports_at_once_is_limited(void **state)
 		n->counters->n_wanted++;
 	}
 	ask(n, &c, "counters?port=mlx5_0/1");
-	assert_answer(n, &c, 503, "too many wait for counters", NULL);
+	assert_answer(n, &c, 503, "too many requests wait for counters", NULL);
 	assert_int_equal(
 		counters_watch_ports(n->counters, uv_now(&n->loop) + COUNTERS_KEEP_MS + 1, names),
 		0);
@@ -501,12 +505,12 @@ TEST_GROUP(live_watch)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_history_does_not_hold_up_the_loop),
-		cmocka_unit_test(metrics_are_rendered_when_wanted),
+		cmocka_unit_test(metrics_are_rendered_on_request),
 		cmocka_unit_test(test_before_the_first_sample),
 		cmocka_unit_test(test_a_new_sample_answers),
 		cmocka_unit_test(test_a_new_event_answers),
 		cmocka_unit_test(test_a_wait_that_times_out),
-		cmocka_unit_test(test_too_many_wait),
+		cmocka_unit_test(test_too_many_waiting_requests),
 		cmocka_unit_test(test_invalid_parameters),
 		cmocka_unit_test(test_without_memory),
 		cmocka_unit_test(test_stopping),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The feature file for NFD: what is counted, what is unknown, and that every label is one for
- * Kubernetes. */
+/* The feature file for NFD: which ports count, which values are unknown, and that every label is
+ * valid in Kubernetes. */
 #include "node_features.h"
 
 #include <regex.h>
@@ -96,7 +96,8 @@ static void test_all_labels(void **state)
 			    "config=fedcba9876543210\n" PREFIX "config-group=h100\n");
 }
 
-/* VFs, soft-RoCE, InfiniBand, iWARP and other namespaces are no RoCE ports of the node. */
+/* VFs, soft-RoCE, InfiniBand, iWARP and devices in other namespaces do not count as RoCE ports of
+ * the node. */
 static void test_only_roce_ports_of_the_node_count(void **state)
 {
 	struct fixture *f = *state;
@@ -127,7 +128,7 @@ static void test_speed_and_version(void **state)
 	b->n_gids = 0;
 	assert_label(f, "roce-v2", "unknown");
 	assert_label(f, "roce-v1", "true");
-	a->state = PORT_DOWN; /* its rate is not what it would have */
+	a->state = PORT_DOWN; /* the rate of a port that is down is meaningless */
 	assert_label(f, "ports-active", "1");
 	assert_label(f, "speed-max-gbps", "100");
 	b->rate_bps = 0;
@@ -147,14 +148,14 @@ static void test_verdict(void **state)
 	assert_label(f, "verdict", "critical");
 	f->verdicts[1].severity = SEVERITY_WARNING;
 	assert_label(f, "verdict", "warning");
-	f->ports[0].watch = WATCH_UNSEEN; /* known trouble is not unknown */
+	f->ports[0].watch = WATCH_UNSEEN; /* a known problem takes precedence over unknown */
 	assert_label(f, "verdict", "warning");
 	f->verdicts[1].change = VERDICT_CLOSED;
 	f->report.n_verdicts = 2;
 	assert_label(f, "verdict", "unknown");
 }
 
-/* A port that is warming up, cannot be read or is missing in the report; an old report. */
+/* A port is warming up, unreadable or missing in the report; or the report is too old. */
 static void test_unjudged_ports_are_unknown(void **state)
 {
 	static const enum port_watch unknown[] = {WATCH_WARMING, WATCH_UNSEEN,
@@ -178,7 +179,7 @@ static void test_unjudged_ports_are_unknown(void **state)
 	assert_label(f, "verdict", "unknown");
 }
 
-/* By k8s.io/apimachinery/pkg/util/validation, qualified names and label values. */
+/* The rules of k8s.io/apimachinery/pkg/util/validation for qualified names and label values. */
 static void test_valid_for_kubernetes(void **state)
 {
 	static const char form[] =
@@ -189,7 +190,7 @@ static void test_valid_for_kubernetes(void **state)
 	unsigned n = 0;
 	regex_t re;
 
-	memset(group, 'g', sizeof(group) - 1); /* as long as a group's name can be */
+	memset(group, 'g', sizeof(group) - 1); /* the maximum length of a group's name */
 	group[sizeof(group) - 1] = '\0';
 	f->in.config_group = group;
 	f->in.config_digest = UINT64_MAX;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The API's description: whole, and the same in the documentation. */
+/* The API's description is complete, and the copy in docs/ is identical. */
 #include "openapi.h"
 
 #include <setjmp.h>
@@ -36,7 +36,7 @@ static void test_openapi(void **state)
 	assert_golden("docs/reference/openapi.json", print_openapi);
 }
 
-/* Every reference leads to an object. */
+/* Every reference points to an existing object. */
 static void assert_known(const json_t *schemas, const json_t *value)
 {
 	static const char before[] = "#/components/schemas/";
@@ -55,7 +55,7 @@ static void assert_known(const json_t *schemas, const json_t *value)
 	}
 }
 
-static void test_every_shape_is_whole(void **state)
+static void test_every_schema_is_complete(void **state)
 {
 	const struct schema_object *object;
 	json_t *schemas = json_object();
@@ -117,7 +117,7 @@ TEST_GROUP(openapi)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_openapi),
-		cmocka_unit_test(test_every_shape_is_whole),
+		cmocka_unit_test(test_every_schema_is_complete),
 		cmocka_unit_test(test_types),
 	};
 

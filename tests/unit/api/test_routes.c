@@ -19,7 +19,7 @@
 
 struct answer {
 	struct http_reply reply;
-	char *text; /* terminated copy of the body, "" without one */
+	char *text; /* copy of the body with a terminating NUL, "" without one */
 };
 
 static struct answer ask_with(struct routes *r, const char *path, const char *accept)
@@ -57,7 +57,7 @@ static void assert_text(struct routes *r, const char *path, unsigned status, con
 	done(&a);
 }
 
-/* In an upgrade another pod's rocelet may be the one that answers. */
+/* During an upgrade another pod's rocelet may answer. */
 static bool is_ready_for(struct routes *r, const char *pod)
 {
 	const struct http_request request = {.method = "GET",
@@ -100,7 +100,7 @@ static void test_before_anything_is_known(void **state)
 	routes_done(&r);
 }
 
-static void tell_blind(struct attach_counters *ret, void *arg)
+static void get_blind(struct attach_counters *ret, void *arg)
 {
 	*ret = (struct attach_counters){.view_error = "the host is hidden"};
 	(void)arg;
@@ -110,7 +110,7 @@ static void test_without_a_view_of_the_host_it_is_not_ready(void **state)
 {
 	struct inventory inventory = {.generation = 1};
 	struct routes r = {
-		.inventory = &inventory, .page = page_new(), .admin = {.counters = tell_blind}};
+		.inventory = &inventory, .page = page_new(), .admin = {.counters = get_blind}};
 
 	(void)state;
 	assert_text(&r, "/readyz", 503, "not ready: the host is hidden\n");
@@ -119,20 +119,20 @@ static void test_without_a_view_of_the_host_it_is_not_ready(void **state)
 	routes_done(&r);
 }
 
-static void tell_contradicted(struct attach_counters *ret, void *arg)
+static void get_contradicted(struct attach_counters *ret, void *arg)
 {
 	*ret = (struct attach_counters){.contradicting = 1, .runtime_error = "it lacks pod a/b"};
 	ret->runtime_lacks_all = *(bool *)arg;
 }
 
-/* One pod that the runtime's list lacks may be a process that was left behind. */
+/* A single pod that the runtime does not list may be a leftover process. */
 static void test_with_the_wrong_runtime_it_is_not_ready(void **state)
 {
 	struct inventory inventory = {.generation = 1};
 	bool lacks_all = true;
 	struct routes r = {.inventory = &inventory,
 			   .page = page_new(),
-			   .admin = {.counters = tell_contradicted, .arg = &lacks_all}};
+			   .admin = {.counters = get_contradicted, .arg = &lacks_all}};
 
 	(void)state;
 	assert_text(&r, "/readyz", 503, "not ready: it lacks pod a/b\n");
@@ -161,7 +161,9 @@ static void test_without_a_listener_it_is_not_ready(void **state)
 	port.code = 0;
 	assert_text(&r, "/readyz", 503, "not ready: nothing is served over TCP: no key\n");
 	serves = true;
-	assert_text(&r, "/readyz", 200, "ok\nwhat guards TCP is not as its files are: no key\n");
+	assert_text(
+		&r, "/readyz", 200,
+		"ok\nthe TCP listener's new certificates or passwords are not in use: no key\n");
 	guard.code = 0;
 	err_set(&sock, -EROFS, "/run/rocelet: read-only");
 	assert_text(&r, "/readyz", 503,
@@ -204,7 +206,7 @@ static void test_without_a_resource_at_the_kubelet_it_is_not_ready(void **state)
 	routes_done(&r);
 }
 
-static void test_metrics_in_the_format_asked_for(void **state)
+static void test_metrics_in_the_requested_format(void **state)
 {
 	struct routes r = {.page = page_new()};
 	struct answer a = ask(&r, "/metrics");
@@ -233,7 +235,7 @@ static void test_devices_are_rendered_once_per_generation(void **state)
 	assert_text(&r, "/api/v1/devices", 200,
 		    "{\"generation\":4,\"rdmaNetnsMode\":null,\"devices\":[],\"resources\":[]}");
 	kept = r.devices;
-	inventory.host.rdma_mode = RDMA_NETNS_SHARED; /* no new generation: nobody is to see it */
+	inventory.host.rdma_mode = RDMA_NETNS_SHARED; /* invisible until the generation changes */
 	assert_text(&r, "/api/v1/devices", 200,
 		    "{\"generation\":4,\"rdmaNetnsMode\":null,\"devices\":[],\"resources\":[]}");
 	assert_ptr_equal(r.devices, kept);
@@ -242,7 +244,7 @@ static void test_devices_are_rendered_once_per_generation(void **state)
 		&r, "/api/v1/devices", 200,
 		"{\"generation\":5,\"rdmaNetnsMode\":\"shared\",\"devices\":[],\"resources\":[]}");
 	inventory.host.rdma_mode = RDMA_NETNS_EXCLUSIVE;
-	r.settings_generation++; /* what ports are set to is shown, too */
+	r.settings_generation++; /* settings are part of the document */
 	assert_text(&r, "/api/v1/devices", 200,
 		    "{\"generation\":5,\"rdmaNetnsMode\":\"exclusive\",\"devices\":[],"
 		    "\"resources\":[]}");
@@ -273,7 +275,7 @@ static void assert_page(struct routes *r, const char *path)
 
 	assert_int_equal(a.reply.status, 200);
 	assert_string_equal(a.reply.content_type, "text/html; charset=utf-8");
-	assert_non_null(strstr(a.text, "href=\"metrics\"")); /* relative */
+	assert_non_null(strstr(a.text, "href=\"metrics\"")); /* a relative link */
 	assert_non_null(strstr(header(&a.reply, "Content-Security-Policy"), "default-src 'none'"));
 	assert_null(header(&a.reply, "Content-Encoding"));
 	done(&a);
@@ -296,7 +298,7 @@ static void test_page(void **state)
 	routes_done(&r);
 }
 
-/* Their path may still stand before ours. */
+/* A proxy may leave its own path before ours. */
 static void test_behind_proxies(void **state)
 {
 	struct routes r = {.config_json = "{}"};
@@ -309,7 +311,7 @@ static void test_behind_proxies(void **state)
 	routes_done(&r);
 }
 
-/* As a whole and by cause, also below a proxy's path. */
+/* The whole runbook and single causes, also below a proxy's path. */
 static void test_runbook(void **state)
 {
 	static const struct {
@@ -358,7 +360,7 @@ static void test_other_paths_are_left_unanswered(void **state)
 	(void)state;
 	for (i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
 		a = ask(&r, paths[i]);
-		assert_int_equal(a.reply.status, 0); /* the server makes it a 404 */
+		assert_int_equal(a.reply.status, 0); /* the server replies with 404 */
 		done(&a);
 	}
 	routes_done(&r);
@@ -381,7 +383,7 @@ static struct answer ask_for(struct routes *r, const char *path, const char *key
 	return a;
 }
 
-/* A misspelt parameter is not ignored: the answer would be about something else. */
+/* A misspelt parameter is an error, because ignoring it would answer another question. */
 static void test_unknown_parameters_are_refused(void **state)
 {
 	struct routes r = {.config_json = "{}"};
@@ -403,9 +405,9 @@ static void test_unknown_parameters_are_refused(void **state)
 	a = ask_for(&r, "/api/v1/events", "pood", "x");
 	assert_string_equal(a.text,
 			    "{\"error\":\"unknown parameter pood; /api/v1/events has device, "
-			    "pod, limit, after, wait\"}");
+			    "pod, since, reason, type, limit, after, wait\"}");
 	done(&a);
-	a = ask_for(&r, "/readyz", "probe", "1"); /* not of the API */
+	a = ask_for(&r, "/readyz", "probe", "1"); /* not below /api */
 	assert_int_equal(a.reply.status, 503);
 	done(&a);
 	routes_done(&r);
@@ -443,7 +445,7 @@ TEST_GROUP(routes)
 		cmocka_unit_test(test_with_the_wrong_runtime_it_is_not_ready),
 		cmocka_unit_test(test_without_a_listener_it_is_not_ready),
 		cmocka_unit_test(test_without_a_resource_at_the_kubelet_it_is_not_ready),
-		cmocka_unit_test(test_metrics_in_the_format_asked_for),
+		cmocka_unit_test(test_metrics_in_the_requested_format),
 		cmocka_unit_test(test_devices_are_rendered_once_per_generation),
 		cmocka_unit_test(test_config),
 		cmocka_unit_test(test_page),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Orders through our own server: over a socket, to the hooks, and back; and rocectl, which gives
- * them, in a process of its own. */
+/* Admin requests over our own server: from a socket to the hooks and back; and from rocectl in its
+ * own process. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@
 #include "self_counters.h"
 #include "test_group.h"
 
-/* A daemon without an engine: the test answers. */
+/* A daemon without an engine: the test answers the requests. */
 struct node {
 	uv_loop_t loop;
 	struct http *http;
@@ -36,16 +36,16 @@ struct node {
 	struct event_ring events;
 	char dir[32], path[64];
 
-	/* What the hooks were given. */
+	/* Arguments of the hooks. */
 	unsigned n_attach, n_detach, n_fix;
 	struct admin_request wanted;
 	char function[DEV_ID_SIZE];
 	bool force;
 	admin_done_fn *done;
 	void *done_arg;
-	struct err answer; /* what is answered; msg "" and code 0: done */
-	bool at_once;	   /* refused by the hook itself */
-	bool heals;	   /* what is bad is cleaned, which takes a moment */
+	struct err answer; /* the result; code 0 and an empty msg: success */
+	bool at_once;	   /* the hook itself returns the error */
+	bool cleans;	   /* fix cleans the device BAD, after a moment */
 	uv_timer_t timer;
 };
 
@@ -56,9 +56,9 @@ static void on_timer(uv_timer_t *timer)
 	n->done(&n->answer, n->done_arg);
 }
 
-/* As an engine would: later. */
-static int take(struct node *n, const char *function, admin_done_fn *done, void *done_arg,
-		struct err *e)
+/* Reports the result later, as an engine does. */
+static int accept_request(struct node *n, const char *function, admin_done_fn *done, void *done_arg,
+			  struct err *e)
 {
 	if (n->at_once) {
 		*e = n->answer;
@@ -78,7 +78,7 @@ static int on_attach(const char *function, const struct admin_request *wanted, a
 
 	n->n_attach++;
 	n->wanted = *wanted;
-	return take(n, function, done, done_arg, e);
+	return accept_request(n, function, done, done_arg, e);
 }
 
 static int on_detach(const char *function, bool force, admin_done_fn *done, void *done_arg,
@@ -88,29 +88,29 @@ static int on_detach(const char *function, bool force, admin_done_fn *done, void
 
 	n->n_detach++;
 	n->force = force;
-	return take(n, function, done, done_arg, e);
+	return accept_request(n, function, done, done_arg, e);
 }
 
-#define BAD 3 /* of the attachments */
+#define BAD 3 /* index of the attachment in quarantine */
 
-static void on_healed(uv_timer_t *timer)
+static void on_cleaned(uv_timer_t *timer)
 {
 	struct node *n = timer->data;
 
 	n->attachments.records[BAD].state = ATTACH_FREE;
 }
 
-/* While it returns doctor has nothing to say. */
+/* While the device is being returned, doctor has no finding. */
 static void on_fix(void *arg)
 {
 	struct node *n = arg;
 
 	n->n_fix++;
-	if (!n->heals)
+	if (!n->cleans)
 		return;
 	n->attachments.records[BAD].state = ATTACH_RETURNING;
 	n->attachments.status[BAD].since_ms = uv_now(&n->loop);
-	uv_timer_start(&n->timer, on_healed, 300, 0);
+	uv_timer_start(&n->timer, on_cleaned, 300, 0);
 }
 
 static void on_counters(struct attach_counters *ret, void *arg)
@@ -206,7 +206,7 @@ static void assert_asked(struct node *n, const char *method, const char *path, c
 	client_close(&c);
 }
 
-static void test_an_attach_is_given_to_the_hook(void **state)
+static void test_an_attach_reaches_the_hook(void **state)
 {
 	struct node *n = start();
 
@@ -246,7 +246,8 @@ static void test_invalid_requests_reach_no_hook(void **state)
 	(void)state;
 	assert_asked(n, "POST", "/api/v1/attach", "", 400, "JSON");
 	assert_asked(n, "POST", "/api/v1/attach", "{\"device\":\"x\"}", 400, "netns or pod");
-	assert_asked(n, "POST", "/api/v1/detach", "{\"device\":\"x\"}", 404, "x is not a device");
+	assert_asked(n, "POST", "/api/v1/detach", "{\"device\":\"x\"}", 404,
+		     "this node has no device x");
 	assert_asked(n, "POST", "/api/v1/nothing", "{}", 404, "");
 	assert_asked(n, "POST", "/metrics", "{}", 404, "");
 	assert_asked(n, "GET", "/api/v1/attach", "", 404, "");
@@ -269,18 +270,22 @@ static void test_reading(void **state)
 	assert_asked(n, "GET", "/api/v1/events?pod=job-8", "", 200,
 		     "{\"generation\":2,\"events\":[]}");
 	assert_asked(n, "GET", "/api/v1/events?limit=x", "", 400, "limit");
+	assert_asked(n, "GET", "/api/v1/events?since=x", "", 400, "since");
+	assert_asked(n, "GET", "/api/v1/events?since=99999999999d", "", 200, "it left");
+	assert_asked(n, "GET", "/api/v1/events?type=Bad", "", 400, "type");
+	assert_asked(n, "GET", "/api/v1/events?type=Warning&reason=None", "", 200, "\"events\":[]");
 	assert_asked(n, "GET", "/api/v1/events?device=x", "", 200, "\"events\":[]");
 	assert_asked(n, "GET", "/api/v1/events?device=0000:03:00.9", "", 200, "it left");
 	assert_asked(n, "GET", "/api/v1/explain?device=ens1f0v2", "", 200, "free, offered");
 	assert_asked(n, "GET", "/api/v1/explain", "", 400, "device");
-	assert_asked(n, "GET", "/api/v1/explain?device=x", "", 404, "x is not a device");
+	assert_asked(n, "GET", "/api/v1/explain?device=x", "", 404, "this node has no device x");
 	assert_asked(n, "GET", "/api/v1/doctor", "", 200, "\"kind\":\"drift\"");
-	assert_asked(n, "GET", "/api/v1/devices", "", 200, "\"why\":\"taken by container");
+	assert_asked(n, "GET", "/api/v1/devices", "", 200, "\"why\":\"in use by container");
 	assert_asked(n, "GET", "/api/v1/pods", "", 200, "\"attachment\":{");
 	stop(n);
 }
 
-/* The document follows the attachments as it follows the devices. */
+/* The document changes with the attachments, as it does with the devices. */
 static void test_devices_follow_the_attachments(void **state)
 {
 	struct node *n = start();
@@ -290,7 +295,7 @@ static void test_devices_follow_the_attachments(void **state)
 	n->routes.attachments = (struct attach_list){0};
 	n->routes.attachments_generation++;
 	assert_asked(n, "GET", "/api/v1/devices", "", 200,
-		     "taken by container main of pod train/job-7, allocated");
+		     "in use by container main of pod train/job-7, allocated");
 	stop(n);
 }
 
@@ -318,9 +323,9 @@ static void slurp(FILE *f, char *text, size_t size)
 	fclose(f);
 }
 
-/* Runs rocectl against the node, with words that are separated by blanks; its output and errors
- * together. */
-static void assert_ctl(struct node *n, enum ctl_exit want, const char *says, const char *line)
+/* Runs rocectl against the node, with arguments that are separated by blanks; compares its output
+ * and errors together. */
+static void assert_ctl(struct node *n, enum ctl_exit want, const char *text_part, const char *line)
 {
 	char words[256], *argv[16] = {words};
 	FILE *out = tmpfile();
@@ -343,18 +348,19 @@ static void assert_ctl(struct node *n, enum ctl_exit want, const char *says, con
 	assert_true(loop_until(&n->loop, has_exited, &child, PATIENCE_MS));
 	slurp(out, text, sizeof(text));
 	assert_true(WIFEXITED(child.status));
-	if (WEXITSTATUS(child.status) != (int)want || !strstr(text, says))
+	if (WEXITSTATUS(child.status) != (int)want || !strstr(text, text_part))
 		fail_msg("%s: %d: %s", line, WEXITSTATUS(child.status), text);
 }
 
-static void test_rocectl_gives_orders(void **state)
+static void test_rocectl_sends_requests(void **state)
 {
 	struct node *n = start();
 
 	(void)state;
 	assert_ctl(n, CTL_OK, "0000:03:00.4 is attached", "attach ens1f0v2 --netns /run/netns/a");
 	assert_string_equal(n->wanted.owner.netns.path, "/run/netns/a");
-	assert_ctl(n, CTL_OK, "0000:03:00.4 is back in the host", "detach 0000:03:00.4 --force");
+	assert_ctl(n, CTL_OK, "0000:03:00.4 was returned to the host namespace",
+		   "detach 0000:03:00.4 --force");
 	assert_true(n->force);
 	assert_ctl(n, CTL_NO, "\"kind\": \"drift\"", "doctor --json");
 	stop(n);
@@ -365,11 +371,11 @@ static void test_rocectl_prints_errors(void **state)
 	struct node *n = start();
 
 	(void)state;
-	err_set(&n->answer, -EBUSY, "it is somebody's");
-	assert_ctl(n, CTL_NO, "rocectl: it is somebody's\n", "detach ens1f0v2");
+	err_set(&n->answer, -EBUSY, "in use by another pod");
+	assert_ctl(n, CTL_NO, "rocectl: in use by another pod\n", "detach ens1f0v2");
 	assert_ctl(n, CTL_NO, "rocectl: the request: mtu: 7 is not between",
 		   "attach ens1f0v2 --pod=a/b --mtu=7");
-	assert_ctl(n, CTL_NO, "\"error\": \"x is not a device", "explain x --json");
+	assert_ctl(n, CTL_NO, "\"error\": \"this node has no device x", "explain x --json");
 	stop(n);
 }
 
@@ -393,11 +399,11 @@ static void test_rocectl_waits_for_repairs(void **state)
 	struct node *n = start();
 
 	(void)state;
-	n->heals = true;
+	n->cleans = true;
 	n->routes.resources = NULL;
 	n->routes.attachments = (struct attach_list){&n->attachments.status[BAD], 1};
 	assert_ctl(n, CTL_NO, "could not be cleaned", "doctor");
-	assert_ctl(n, CTL_OK, "nothing is wrong", "doctor --fix");
+	assert_ctl(n, CTL_OK, "no problems found", "doctor --fix");
 	assert_int_equal(n->n_fix, 1);
 	assert_int_equal(n->attachments.records[BAD].state, ATTACH_FREE);
 	stop(n);
@@ -406,12 +412,12 @@ static void test_rocectl_waits_for_repairs(void **state)
 TEST_GROUP(routes_admin)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_an_attach_is_given_to_the_hook),
+		cmocka_unit_test(test_an_attach_reaches_the_hook),
 		cmocka_unit_test(test_errors_of_the_engine_are_returned),
 		cmocka_unit_test(test_invalid_requests_reach_no_hook),
 		cmocka_unit_test(test_reading),
 		cmocka_unit_test(test_devices_follow_the_attachments),
-		cmocka_unit_test(test_rocectl_gives_orders),
+		cmocka_unit_test(test_rocectl_sends_requests),
 		cmocka_unit_test(test_rocectl_prints_errors),
 		cmocka_unit_test(test_rocectl_reads),
 		cmocka_unit_test(test_rocectl_waits_for_repairs),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* GET /api/v1/qps over the server: its words, and that it waits for what is read. */
+/* GET /api/v1/qps over the server: its query parameters, and that it waits for the next read of
+ * queue pairs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,13 +25,13 @@ struct node {
 	struct routes routes;
 	struct qp_table table;
 	char dir[32], path[64];
-	int answer; /* of the hook */
+	int answer; /* returned by the hook */
 	unsigned n_asked;
 	void (*done)(uint64_t now_ms, void *arg);
 	void *done_arg;
 };
 
-static void look(struct qp_sources *ret, struct qps_status *ret_status, void *arg)
+static void get_sources(struct qp_sources *ret, struct qps_status *ret_status, void *arg)
 {
 	struct node *n = arg;
 
@@ -57,7 +58,7 @@ static struct node *start(void)
 	assert_non_null(mkdtemp(n->dir));
 	snprintf(n->path, sizeof(n->path), "%s/sock", n->dir);
 	assert_int_equal(uv_loop_init(&n->loop), 0);
-	n->routes.qp_hooks = (struct qp_hooks){look, refresh, n};
+	n->routes.qp_hooks = (struct qp_hooks){get_sources, refresh, n};
 	assert_int_equal(http_open(&n->http, &n->loop, &(struct http_opts){0}, &n->self,
 				   routes_answer, &n->routes, &e),
 			 0);
@@ -122,7 +123,7 @@ static void test_query_parameters(void **state)
 	assert_asked(n, "", 200, "\"total\":2}");
 	assert_asked(n, "?limit=1&top=ce", 200, "\"qpn\":17");
 	assert_asked(n, "?device=rxe_b", 200, "\"qpn\":18");
-	assert_asked(n, "?pod=nobody", 200, "\"qps\":[],\"total\":0}");
+	assert_asked(n, "?pod=other", 200, "\"qps\":[],\"total\":0}");
 	assert_asked(n, "?limit=999999999999", 200, "\"total\":2}");
 	assert_asked(n, "?limit=-1", 400, "limit is not a number");
 	assert_asked(n, "?limit=", 400, "limit is not a number");
@@ -147,7 +148,7 @@ static void test_waiting(void **state)
 	n->answer = 1;
 	ask(n, &c, "?device=rxe_b");
 	assert_true(loop_until(&n->loop, has_asked, n, PATIENCE_MS));
-	add(n, "rxe_a", 17); /* what is read meanwhile */
+	add(n, "rxe_a", 17); /* arrives with that read */
 	add(n, "rxe_b", 18);
 	n->done(5001, n->done_arg);
 	assert_answer(n, &c, 200, "\"ageSeconds\":5");

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is to be done now: a table of situations, and random ones that must keep what is promised.
- */
+/* attach_decide(): a table of situations, and random ones against invariants. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -62,7 +61,7 @@ static void scene_begin(struct scene *c, struct desired_fixture *f)
 					.desired = &f->desired};
 }
 
-/* In its pod, all well: ns/t, sandbox u1.0. */
+/* Attached to its pod without problems: ns/t, sandbox u1.0. */
 static struct attachment *add(struct scene *c, size_t vf, enum attach_state state)
 {
 	struct attachment *a = &c->of_vf[vf];
@@ -94,12 +93,13 @@ static int vf_of(const struct attach_action *action)
 	return function[11] - '0';
 }
 
-/* "return 1 (its namespace was removed), attach 2"; valid until the next. */
+/* Returns a text such as "return 1 (its namespace was removed), attach 2", valid until the next
+ * call. */
 static const char *decided(struct scene *c, struct attach_actions *ret)
 {
 	static const char *const names[] = {
 		[ACT_FOLLOW_POOL] = "follow", [ACT_UNDO] = "undo",   [ACT_RETURN] = "return",
-		[ACT_SET_FREE] = "free",      [ACT_ADOPT] = "adopt", [ACT_TAKE_ORPHAN] = "orphan",
+		[ACT_SET_FREE] = "free",      [ACT_ADOPT] = "adopt", [ACT_ADOPT_ORPHAN] = "orphan",
 		[ACT_ATTACH] = "attach",      [ACT_FAIL] = "fail",   [ACT_ANNOUNCE] = "announce",
 		[ACT_CHECK] = "check",	      [ACT_DROP] = "drop",
 	};
@@ -119,13 +119,13 @@ static const char *decided(struct scene *c, struct attach_actions *ret)
 	return text;
 }
 
-static void expect_decision(struct scene *c, const char *wanted, uint64_t due_ms)
+static void expect_decision(struct scene *c, const char *expected, uint64_t recheck_ms)
 {
 	struct attach_actions actions;
 	const char *text = decided(c, &actions);
 
-	assert_string_equal(text, wanted);
-	assert_int_equal(actions.due_ms, due_ms);
+	assert_string_equal(text, expected);
+	assert_int_equal(actions.recheck_ms, recheck_ms);
 	attach_actions_done(&actions);
 }
 
@@ -151,7 +151,7 @@ static void test_nothing_to_do(void **state)
 	expect_decision(&c, "", NOW + 60000);
 }
 
-static void test_to_be_attached(void **state)
+static void test_desired_devices_are_attached(void **state)
 {
 	struct desired_fixture *f = *state;
 	struct scene c;
@@ -169,8 +169,8 @@ static void test_to_be_attached(void **state)
 	expect_decision(&c, "", NEVER);
 }
 
-/* The kubelet's list may be wrong: one function, two resources, two pods. */
-static void test_wanted_twice(void **state)
+/* The kubelet's list may be inconsistent: one function in two resources and two pods. */
+static void test_a_function_desired_twice_is_attached_once(void **state)
 {
 	struct desired_fixture *f = *state;
 	struct scene c;
@@ -185,7 +185,7 @@ static void test_wanted_twice(void **state)
 	expect_decision(&c, "", NEVER);
 }
 
-static void test_what_failed(void **state)
+static void test_a_failed_attach_is_retried(void **state)
 {
 	struct desired_fixture *f = *state;
 	struct attachment *a;
@@ -197,17 +197,17 @@ static void test_what_failed(void **state)
 	c.netdevs[0]->nsid = NSID_HOST;
 	c.netdevs[0]->origin[0] = '\0';
 	joined(f);
-	a->record.plan = wanted_of(f, "roce:1")->plan;
+	a->record.plan = desired_of(f, "roce:1")->plan;
 	err_set(&a->failure, -EIO, "it failed");
 	a->again_ms = NOW + 500;
 	expect_decision(&c, "", NOW + 500);
 	a->again_ms = NOW;
 	expect_decision(&c, "attach 1", NEVER);
-	a->failure.code = -ECANCELED; /* a person took it away */
+	a->failure.code = -ECANCELED; /* detached by an administrator */
 	expect_decision(&c, "", NEVER);
 	SET_TEXT(a->record.owner.sandbox, "u1.7");
 	expect_decision(&c, "attach 1", NEVER);
-	a->n_requests = 1; /* its end has not been told yet */
+	a->n_requests = 1; /* its request has not been answered yet */
 	expect_decision(&c, "", NEVER);
 	a->n_requests = 0;
 	pod_list_done(&f->held);
@@ -221,7 +221,7 @@ static void test_returned(void **state)
 	struct scene c;
 
 	a = in_pod(&c, *state);
-	a->life = NETNS_DEAD; /* but the runtime calls its sandbox ready */
+	a->life = NETNS_DEAD; /* but the runtime lists its sandbox as ready */
 	expect_decision(&c, "", NOW + 60000);
 	c.f->sandboxes.items[0].ready = false;
 	expect_decision(&c, "return 1 (its namespace was removed)", NEVER);
@@ -231,26 +231,26 @@ static void test_returned(void **state)
 	expect_decision(&c, "", NEVER);
 	a->op = NULL;
 	expect_decision(&c, "return 1 (its namespace was removed)", NEVER);
-	c.s.desired = NULL; /* what was decided before needs no list */
+	c.s.desired = NULL; /* a return in progress needs no list */
 	expect_decision(&c, "return 1 (its namespace was removed)", NEVER);
 }
 
-static void test_in_the_host_again(void **state)
+static void test_a_netdev_in_the_host_is_returned(void **state)
 {
 	struct attachment *a;
 	struct scene c;
 
 	a = in_pod(&c, *state);
 	c.netdevs[0]->nsid = NSID_HOST;
-	a->since_ms = NOW; /* the look began before */
+	a->since_ms = NOW; /* the scan began before that */
 	expect_decision(&c, "", NOW + 60000);
 	a->since_ms = NOW - 1;
 	expect_decision(&c, "return 1 (it was moved out of its pod)", NEVER);
-	a->life = NETNS_UNKNOWN; /* not where it was */
+	a->life = NETNS_UNKNOWN; /* its path no longer leads to it */
 	expect_decision(&c, "return 1 (its netdev is in the host again)", NEVER);
 }
 
-static void test_doubt(void **state)
+static void test_a_pod_missing_from_the_lists(void **state)
 {
 	struct attachment *a;
 	struct scene c;
@@ -279,7 +279,7 @@ static void expect_contradiction(struct scene *c, const struct attachment *by, s
 	attach_actions_done(&actions);
 }
 
-/* The socket of another runtime: it lists nothing of what runs. */
+/* The socket of another runtime, whose list has none of the running sandboxes. */
 static void test_the_runtimes_list_is_contradicted(void **state)
 {
 	struct attachment *a, *b;
@@ -291,7 +291,7 @@ static void test_the_runtimes_list_is_contradicted(void **state)
 	c.f->sandboxes.known = true;
 	a->missed_ms = NOW - CONTRADICTION_MS + 1;
 	a->use = NETNS_IN_USE;
-	expect_decision(&c, "", NOW + 1); /* a pod that ends may look like that */
+	expect_decision(&c, "", NOW + 1); /* normal for a moment while a pod ends */
 	expect_contradiction(&c, NULL, 0, false);
 	a->missed_ms--;
 	expect_contradiction(&c, a, 1, true);
@@ -303,7 +303,8 @@ static void test_the_runtimes_list_is_contradicted(void **state)
 	expect_contradiction(&c, NULL, 0, false);
 }
 
-/* A list that one pod contradicts is not believed of what no record explains either. */
+/* A runtime's list that one running pod contradicts is not trusted for unrecorded devices
+ * either. */
 static void test_lost_while_the_list_is_contradicted(void **state)
 {
 	struct attachment *a, *lost;
@@ -319,12 +320,12 @@ static void test_lost_while_the_list_is_contradicted(void **state)
 	a->missed_ms = NOW - 2 * RECONCILE_UNHELD_MS;
 	a->use = NETNS_IN_USE;
 	expect_decision(&c, "", NOW + 60000);
-	c.all.items[0] = lost; /* and where none does */
+	c.all.items[0] = lost; /* no running pod contradicts the list */
 	c.all.n = 1;
 	c.netdevs[0]->nsid = NSID_HOST;
 	c.netdevs[0]->origin[0] = '\0';
 	expect_decision(&c, "return 2", NEVER);
-	add_held(c.f, "x:c:roce:2"); /* its pod, or the next */
+	add_held(c.f, "x:c:roce:2"); /* its pod, or the device's next pod */
 	expect_decision(&c, "", NEVER);
 	add_sandboxes(c.f, "x/u9/0@150+");
 	expect_decision(&c, "return 2", NEVER);
@@ -356,7 +357,7 @@ static void test_lost(void **state)
 	a->record.state = ATTACH_BAD;
 	a->lost = true;
 	expect_decision(&c, "adopt 1", NEVER);
-	SET_TEXT(c.netdevs[0]->origin_uid, "u7"); /* no pod that runs */
+	SET_TEXT(c.netdevs[0]->origin_uid, "u7"); /* this pod does not run */
 	expect_decision(&c, "return 1", NEVER);
 	c.f->sandboxes.known = false;
 	expect_decision(&c, "", NEVER);
@@ -365,12 +366,13 @@ static void test_lost(void **state)
 	c.netdevs[0]->origin[0] = '\0';
 	expect_decision(&c, "", NEVER); /* its pod may have the host's network */
 	c.f->sandboxes.known = true;
-	expect_decision(&c, "return 1", NEVER); /* whoever had it may have taken the mark away */
+	expect_decision(&c, "return 1", NEVER); /* its pod may have removed the alias */
 	c.s.pools = &no_pools;
-	expect_decision(&c, "free 1 (is in the host, and no pool attaches it)", NEVER);
+	expect_decision(&c, "free 1 (is in the host, and no pool with \"network\" selects it)",
+			NEVER);
 }
 
-/* It bears no mark: its pod has the host's network, and runs with it. */
+/* Without an alias: its pod runs on the host's network. */
 static void test_lost_in_the_host(void **state)
 {
 	struct attachment *a;
@@ -382,8 +384,8 @@ static void test_lost_in_the_host(void **state)
 	c.netdevs[0]->nsid = NSID_HOST;
 	c.netdevs[0]->origin[0] = c.netdevs[0]->origin_uid[0] = '\0';
 	c.f->sandboxes.items[0].host_network = true;
-	expect_decision(&c, "free 1 (is used by a pod with the host's network)", NEVER);
-	c.f->held.devices[0].start_ms = NOW; /* its container waits: it is cleaned first */
+	expect_decision(&c, "free 1 (is in use by a pod with the host's network)", NEVER);
+	c.f->held.devices[0].start_ms = NOW; /* its container waits: clean the device first */
 	expect_decision(&c, "return 1", NEVER);
 	c.f->held.devices[0].start_ms = 0;
 	c.f->sandboxes.known = c.f->sandboxes.items[0].ready = false;
@@ -395,7 +397,7 @@ static void test_lost_in_the_host(void **state)
 	expect_decision(&c, "return 1", NEVER);
 }
 
-/* VF 4 is of a pool whose devices CNI attaches: without a record it is taken only in the host. */
+/* CNI attaches the devices of VF 4's pool: without a record it is reclaimed only in the host. */
 static void test_orphans(void **state)
 {
 	struct desired_fixture *f = *state;
@@ -414,11 +416,11 @@ static void test_orphans(void **state)
 	c.s.recorded = &recorded;
 	c.s.n_recorded = 1;
 	expect_decision(&c, "orphan 1, orphan 4", NEVER);
-	c.s.devices_ms = c.s.done_ms; /* an old look */
+	c.s.devices_ms = c.s.done_ms; /* the scan is older than the last operation */
 	expect_decision(&c, "attach 1", NEVER);
 }
 
-static void test_looked_after(void **state)
+static void test_announcements_and_checks(void **state)
 {
 	struct attachment *a;
 	struct scene c;
@@ -432,8 +434,7 @@ static void test_looked_after(void **state)
 	a->announced = true;
 	a->check_now = true;
 	expect_decision(&c, "check 1", NEVER);
-	/* One that was asked for goes on beside others, within a bound; one that is due does not.
-	 */
+	/* Requested checks run in parallel up to a limit; periodic ones run one at a time. */
 	c.s.n_checking = ATTACH_CHECKS_MAX - 1;
 	expect_decision(&c, "check 1", NEVER);
 	c.s.n_checking = ATTACH_CHECKS_MAX;
@@ -451,7 +452,7 @@ static void test_looked_after(void **state)
 	expect_decision(&c, "follow 1", NEVER);
 }
 
-/* As it is now, not as it was when the device was attached: before it is returned, too. */
+/* Changes of the pool apply to attached devices, also just before they are returned. */
 static void test_the_pool_is_followed(void **state)
 {
 	struct attachment *a;
@@ -463,7 +464,7 @@ static void test_the_pool_is_followed(void **state)
 	a->life = NETNS_DEAD;
 	c.f->sandboxes.items[0].ready = false;
 	pod_list_done(&c.f->held);
-	c.f->held.source = POD_SOURCE_API; /* it ended while we were away */
+	c.f->held.source = POD_SOURCE_API; /* the pod ended while the daemon was stopped */
 	expect_decision(&c, "follow 1, return 1 (its namespace was removed)", NEVER);
 	a->record.state = ATTACH_BAD;
 	a->retry_ms = NOW;
@@ -473,7 +474,7 @@ static void test_the_pool_is_followed(void **state)
 	expect_decision(&c, "return 1 (before)", NEVER);
 }
 
-/* --- anything --------------------------------------------------------------------------------- */
+/* --- random situations ------------------------------------------------------------------------ */
 
 static unsigned pick(unsigned n)
 {
@@ -562,8 +563,8 @@ static void random_scene(struct scene *c, struct desired_fixture *f)
 		c->s.desired = NULL;
 }
 
-/* The pod has it, as far as anybody can tell. */
-static bool is_living(const struct scene *c, const struct attachment *a)
+/* True if, as far as the lists show, the pod has the device. */
+static bool is_running(const struct scene *c, const struct attachment *a)
 {
 	const struct sandbox *s = sandbox_find(&c->f->sandboxes, a->record.owner.sandbox);
 	const struct netdev *nd = record_netdev(&a->record, c->s.host);
@@ -599,15 +600,16 @@ static void judge(const struct scene *c, const struct attach_actions *actions, c
 
 		if (!begins(a->act))
 			continue;
-		/* one beginning for each; what is only remembered makes way at once */
+		/* At most one operation of each device starts; only a drop allows another at
+		 * once. */
 		if (of[vf] && of[vf]->act != ACT_DROP)
-			fail_msg("two at once: %s", text);
+			fail_msg("two operations at once: %s", text);
 		if (a->a && a->a->op)
-			fail_msg("something is under way: %s", text);
-		if (a->act == ACT_RETURN && is_living(c, a->a))
-			fail_msg("taken from a living pod: %s", text);
+			fail_msg("started during another operation: %s", text);
+		if (a->act == ACT_RETURN && is_running(c, a->a))
+			fail_msg("returned from a running pod: %s", text);
 		if (a->act == ACT_ATTACH && a->desired->err.code)
-			fail_msg("attached what cannot be: %s", text);
+			fail_msg("attached although impossible: %s", text);
 		n_checks += a->act == ACT_CHECK;
 		of[vf] = a;
 	}
@@ -615,9 +617,9 @@ static void judge(const struct scene *c, const struct attach_actions *actions, c
 		if (is_dead(c, c->items[i]) &&
 		    (!of[c->items[i]->record.function[11] - '0'] ||
 		     of[c->items[i]->record.function[11] - '0']->act != ACT_RETURN))
-			fail_msg("not taken back: %s", text);
+			fail_msg("not returned: %s", text);
 	assert_true(n_checks + c->s.n_checking <= ATTACH_CHECKS_MAX);
-	assert_true(actions->due_ms > c->s.now_ms);
+	assert_true(actions->recheck_ms > c->s.now_ms);
 }
 
 static void test_anything(void **state)
@@ -651,19 +653,19 @@ TEST_GROUP(decide)
 {
 	const struct CMUnitTest tests[] = {
 		T(test_nothing_to_do),
-		T(test_to_be_attached),
-		T(test_wanted_twice),
-		T(test_what_failed),
+		T(test_desired_devices_are_attached),
+		T(test_a_function_desired_twice_is_attached_once),
+		T(test_a_failed_attach_is_retried),
 		T(test_returned),
-		T(test_in_the_host_again),
-		T(test_doubt),
+		T(test_a_netdev_in_the_host_is_returned),
+		T(test_a_pod_missing_from_the_lists),
 		T(test_the_runtimes_list_is_contradicted),
 		T(test_bad),
 		T(test_lost_while_the_list_is_contradicted),
 		T(test_lost),
 		T(test_lost_in_the_host),
 		T(test_orphans),
-		T(test_looked_after),
+		T(test_announcements_and_checks),
 		T(test_the_pool_is_followed),
 		T(test_anything),
 	};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which device belongs into which pod: recreated pods, several containers, several pools, what is
- * not known yet, and what cannot be. */
+/* desired_build(): which device belongs into which pod. Recreated pods, several containers and
+ * pools, incomplete lists, and impossible requests. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@
 #include "pod_sandbox.h"
 #include "test_group.h"
 
-/* --- whose sandbox ---------------------------------------------------------------------------- */
+/* --- owner of a sandbox ----------------------------------------------------------------------- */
 
 static const struct {
 	const char *what, *held, *sandboxes, *desired;
@@ -29,12 +29,12 @@ static const struct {
 	{"another pod's sandbox", "t:c:roce:1", "tt/u2/0@150+ s/u3/0@150+", ""},
 	{"only reserved", "::roce:1@100", "t/u1/0@150+", ""},
 	{"a pool without a network", "t:c:plain:4", "t/u1/0@150+", ""},
-	{"a resource of others", "t:c:gpu:1", "t/u1/0@150+", ""},
-	{"details not known yet", "t:c:roce:1", "t/u1/0@150+d", ""},
+	{"a resource of another plugin", "t:c:gpu:1", "t/u1/0@150+", ""},
+	{"sandbox without details yet", "t:c:roce:1", "t/u1/0@150+d", ""},
 	{"the host's network", "t:c:roce:1", "t/u1/0@150+h", "roce:1>u1.0="},
 	{"a sandbox that has ended", "t:c:roce:1", "t/u1/0@150-", ""},
-	{"no namespace told", "t:c:roce:1", "t/u1/0@150+n", "roce:1>u1.0=net1!"},
-	{"several devices in their order", "t:c:roce:2 t:c:roce:1", "t/u1/0@150+",
+	{"the runtime reports no namespace", "t:c:roce:1", "t/u1/0@150+n", "roce:1>u1.0=net1!"},
+	{"several devices are sorted", "t:c:roce:2 t:c:roce:1", "t/u1/0@150+",
 	 "roce:1>u1.0=net1 roce:2>u1.0=net2"},
 	{"several containers", "t:b:roce:1 t:a:roce:2", "t/u1/0@150+",
 	 "roce:1>u1.0=net1 roce:2>u1.0=net2"},
@@ -46,69 +46,79 @@ static const struct {
 	 "roce:1>u1.0=net1 roce:2>u2.0=net1"},
 	{"natural order of slots", "t:c:slot:7 t:c:slot:10", "t/u1/0@150+",
 	 "slot:10>u1.0=net2! slot:7>u1.0=net1"},
-	{"a sandbox made again", "t:c:roce:1@100", "t/u1/0@150- t/u1/1@200+", "roce:1>u1.1=net1"},
-	{"made again, both ready", "t:c:roce:1@100", "t/u1/0@150+ t/u1/1@200+", "roce:1>u1.1=net1"},
-	{"made again, attempts count", "t:c:roce:1", "t/u1/9@150+ t/u1/10@140+",
+	{"sandbox recreated", "t:c:roce:1@100", "t/u1/0@150- t/u1/1@200+", "roce:1>u1.1=net1"},
+	{"sandbox recreated, both ready", "t:c:roce:1@100", "t/u1/0@150+ t/u1/1@200+",
+	 "roce:1>u1.1=net1"},
+	{"sandbox recreated, the attempt decides", "t:c:roce:1", "t/u1/9@150+ t/u1/10@140+",
 	 "roce:1>u1.10=net1"},
-	/* pods of one name */
-	{"the old one still stands", "t:c:roce:1@300", "t/u1/0@150+", ""},
-	{"and the new one comes", "t:c:roce:1@300", "t/u1/0@150+ t/u2/0@350+", "roce:1>u2.0=net1"},
-	{"each has its own", "t:c:roce:1@100 t:c:roce:2@300", "t/u1/0@150- t/u2/0@350+",
-	 "roce:2>u2.0=net1"},
-	{"the first one's cannot be told while both stand", "t:c:roce:1@100 t:c:roce:2@300",
+	/* two pods of the same name, t/u1 and t/u2 */
+	{"only the old pod's sandbox is ready", "t:c:roce:1@300", "t/u1/0@150+", ""},
+	{"the new pod's sandbox appears", "t:c:roce:1@300", "t/u1/0@150+ t/u2/0@350+",
+	 "roce:1>u2.0=net1"},
+	{"a device each, the old sandbox has ended", "t:c:roce:1@100 t:c:roce:2@300",
+	 "t/u1/0@150- t/u2/0@350+", "roce:2>u2.0=net1"},
+	{"the first device is ambiguous while both run", "t:c:roce:1@100 t:c:roce:2@300",
 	 "t/u1/0@150+ t/u2/0@350+", "roce:2>u2.0=net1"},
-	{"what the old one has is not the new one's", "t:c:roce:1@100", "t/u1/0@150- t/u2/0@350+",
-	 ""},
+	{"the old pod's device does not go to the new pod", "t:c:roce:1@100",
+	 "t/u1/0@150- t/u2/0@350+", ""},
 	{"uids that sort the other way", "t:c:roce:1@100 t:c:roce:2@300", "t/u9/0@150+ t/u2/0@350+",
 	 "roce:2>u2.0=net1"},
-	{"given to we know not whom: while both stand, nobody's", "t:c:roce:1",
-	 "t/u1/0@150+ t/u2/0@350+", ""},
-	{"nor the old one's once its successor has ended", "t:c:roce:1", "t/u1/0@150+ t/u2/0@350-",
+	{"time of Allocate unknown, both run: ambiguous", "t:c:roce:1", "t/u1/0@150+ t/u2/0@350+",
 	 ""},
-	{"the other one", "t:c:roce:1", "t/u1/0@150- t/u2/0@350+", "roce:1>u2.0=net1"},
-	{"the other has the host's network", "t:c:roce:1@300", "t/u1/0@150+ t/u2/0@350+h",
-	 "roce:1>u2.0="},
-	{"the other is not known in detail", "t:c:roce:1@300", "t/u1/0@150+ t/u2/0@350+d", ""},
-	/* the clock: seen ~ made */
-	{"set back before it was seen", "t:c:roce:1@100", "t/u1/0@150~3750+ =160", ""},
-	{"forward before it was seen", "t:c:roce:1@3700", "t/u1/0@3750~150+ =3760", ""},
-	{"a little", "t:c:roce:1@100.15", "t/u1/0@100.20~100.06+ =101", ""},
-	{"or the runtime tells no time", "t:c:roce:1@100", "t/u1/0@150~0+ =160", ""},
-	{"until its container is to start", "t:c:roce:1@100!170", "t/u1/0@150~3750+ =170",
-	 "roce:1>u1.0=net1"},
-	{"forward, until then", "t:c:roce:1@3700!3770", "t/u1/0@3750~150+ =3771",
-	 "roce:1>u1.0=net1"},
-	{"a little, until then", "t:c:roce:1@100.15!100.25", "t/u1/0@100.20~100.06+ =101",
-	 "roce:1>u1.0=net1"},
-	{"no time, until then", "t:c:roce:1@100!170", "t/u1/0@150~0+ =171", "roce:1>u1.0=net1"},
-	{"but the runtime was not asked since", "t:c:roce:1@100!170", "t/u1/0@150~3750+ =169", ""},
-	{"it was there before, whatever the clock says", "t:c:roce:1@300!370",
-	 "t/u1/0@150~9999+ =380", ""},
-	{"in the same moment", "t:c:roce:1@300", "t/u1/0@300~9999+", ""},
-	{"in the same moment, and made since", "t:c:roce:1@300", "t/u1/0@300+", "roce:1>u1.0=net1"},
-	{"in the same moment, until then", "t:c:roce:1@300!310", "t/u1/0@300~0+ =311",
-	 "roce:1>u1.0=net1"},
-	{"given away before we were started, and the runtime was not asked since its container is "
-	 "to start",
-	 "t:c:roce:1@0!170", "t/u1/0@150+ =169", ""},
-	{"and was", "t:c:roce:1@0!170", "t/u1/0@150+ =170", "roce:1>u1.0=net1"},
-	{"one of tomorrow is not the later one's", "t:c:roce:1@300", "t/u1/0@150~9999+ t/u2/0@350+",
+	{"time of Allocate unknown, the new pod has ended", "t:c:roce:1", "t/u1/0@150+ t/u2/0@350-",
+	 ""},
+	{"time of Allocate unknown, the old pod has ended", "t:c:roce:1", "t/u1/0@150- t/u2/0@350+",
 	 "roce:1>u2.0=net1"},
-	{"one that was long in the making", "t:c:roce:1@300", "t/u1/0@340~290+", ""},
-	{"and the right one", "t:c:roce:1@300", "t/u1/0@340~290+ t/u2/0@350+", "roce:1>u2.0=net1"},
-	{"which of both, nobody can tell", "t:c:roce:1@300!360",
+	{"the new pod uses the host's network", "t:c:roce:1@300", "t/u1/0@150+ t/u2/0@350+h",
+	 "roce:1>u2.0="},
+	{"the new sandbox has no details yet", "t:c:roce:1@300", "t/u1/0@150+ t/u2/0@350+d", ""},
+	/* wall clock changes; "@seen~created" */
+	{"clock set back before the sandbox was seen", "t:c:roce:1@100", "t/u1/0@150~3750+ =160",
+	 ""},
+	{"clock set forward before the sandbox was seen", "t:c:roce:1@3700",
+	 "t/u1/0@3750~150+ =3760", ""},
+	{"clock set back a little", "t:c:roce:1@100.15", "t/u1/0@100.20~100.06+ =101", ""},
+	{"no creation time", "t:c:roce:1@100", "t/u1/0@150~0+ =160", ""},
+	{"clock set back, a container waits", "t:c:roce:1@100!170", "t/u1/0@150~3750+ =170",
+	 "roce:1>u1.0=net1"},
+	{"clock set forward, a container waits", "t:c:roce:1@3700!3770", "t/u1/0@3750~150+ =3771",
+	 "roce:1>u1.0=net1"},
+	{"clock set back a little, a container waits", "t:c:roce:1@100.15!100.25",
+	 "t/u1/0@100.20~100.06+ =101", "roce:1>u1.0=net1"},
+	{"no creation time, a container waits", "t:c:roce:1@100!170", "t/u1/0@150~0+ =171",
+	 "roce:1>u1.0=net1"},
+	{"a container waits, the list is older", "t:c:roce:1@100!170", "t/u1/0@150~3750+ =169", ""},
+	{"sandbox seen before Allocate, created later by the clock", "t:c:roce:1@300!370",
+	 "t/u1/0@150~9999+ =380", ""},
+	{"seen at the time of Allocate", "t:c:roce:1@300", "t/u1/0@300~9999+", ""},
+	{"seen and created at the time of Allocate", "t:c:roce:1@300", "t/u1/0@300+",
+	 "roce:1>u1.0=net1"},
+	{"seen at the time of Allocate, a container waits", "t:c:roce:1@300!310",
+	 "t/u1/0@300~0+ =311", "roce:1>u1.0=net1"},
+	{"allocated before the daemon started, the list is older than the wait", "t:c:roce:1@0!170",
+	 "t/u1/0@150+ =169", ""},
+	{"allocated before the daemon started, the list is newer", "t:c:roce:1@0!170",
+	 "t/u1/0@150+ =170", "roce:1>u1.0=net1"},
+	{"created in the future: the device goes to the later sandbox", "t:c:roce:1@300",
+	 "t/u1/0@150~9999+ t/u2/0@350+", "roce:1>u2.0=net1"},
+	{"created before Allocate, seen after it", "t:c:roce:1@300", "t/u1/0@340~290+", ""},
+	{"created before Allocate, with a later sandbox", "t:c:roce:1@300",
+	 "t/u1/0@340~290+ t/u2/0@350+", "roce:1>u2.0=net1"},
+	{"two sandboxes created in the future: ambiguous", "t:c:roce:1@300!360",
 	 "t/u1/0@340~9999+ t/u2/0@350~9999+ =370", ""},
-	{"until the first has ended", "t:c:roce:1@300!360",
+	{"the first of the two has ended", "t:c:roce:1@300!360",
 	 "t/u1/0@340~9999- t/u2/0@350~9999+ =370", "roce:1>u2.0=net1"},
-	{"whose making began before and ended since", "t:c:roce:1@300!360",
+	{"two sandboxes since Allocate: ambiguous", "t:c:roce:1@300!360",
 	 "t/u1/0@340+ t/u2/0@350+ =370", ""},
-	{"until that is gone", "t:c:roce:1@300!360", "t/u1/0@340- t/u2/0@350+ =370", ""},
-	{"and then", "t:c:roce:1@300!360", "t/u2/0@350+ =370", "roce:1>u2.0=net1"},
+	{"the first has ended, but is still listed", "t:c:roce:1@300!360",
+	 "t/u1/0@340- t/u2/0@350+ =370", ""},
+	{"the first is no longer listed", "t:c:roce:1@300!360", "t/u2/0@350+ =370",
+	 "roce:1>u2.0=net1"},
 	/* the kubelet's checkpoint */
 	{"by uid", "#u1:c:roce:1", "t/u1/0@150+ t/u2/0@350+", "roce:1>u1.0=net1"},
-	{"by uid, made again", "#u1:c:roce:1", "t/u1/0@150+ t/u1/1@160+ t/u2/0@350+",
+	{"by uid, sandbox recreated", "#u1:c:roce:1", "t/u1/0@150+ t/u1/1@160+ t/u2/0@350+",
 	 "roce:1>u1.1=net1"},
-	{"by a uid that is not there", "#u3:c:roce:1", "t/u1/0@150+ t/u2/0@350+", ""},
+	{"by uid, no such sandbox", "#u3:c:roce:1", "t/u1/0@150+ t/u2/0@350+", ""},
 	{"by uid, older than the reservation", "#u1:c:roce:1@200", "t/u1/0@150+", ""},
 	{"names and uids", "t:c:roce:2 #u1:i:roce:1", "t/u1/0@150+",
 	 "roce:1>u1.0=net1 roce:2>u1.0=net2"},
@@ -116,22 +126,26 @@ static const struct {
 	{"the younger pod", "s:c:roce:1 t:c:roce:1", "s/u2/0@160+ t/u1/0@150+", "roce:1>u2.0=net1"},
 	{"the younger pod, named last", "s:c:roce:1 t:c:roce:1", "s/u2/0@160+ t/u1/0@170+",
 	 "roce:1>u1.0=net1"},
-	{"the one that was seen later, made in whatever year", "s:c:roce:1 t:c:roce:1",
+	{"the one seen later, whatever its creation time", "s:c:roce:1 t:c:roce:1",
 	 "s/u2/0@160~9+ t/u1/0@150~9999+", "roce:1>u2.0=net1"},
-	{"both seen at once: made later", "s:c:roce:1 t:c:roce:1", "s/u2/0@160~9+ t/u1/0@160~8+",
-	 "roce:1>u2.0=net1"},
+	{"both seen at once: the one created later", "s:c:roce:1 t:c:roce:1",
+	 "s/u2/0@160~9+ t/u1/0@160~8+", "roce:1>u2.0=net1"},
 	{"a completed pod is still listed", "s:c:roce:1 t:c:roce:1", "s/u2/0@160- t/u1/0@150+",
 	 "roce:1>u1.0=net1"},
-	/* what the list does not name yet */
-	{"asked before the sandbox was made", "t:c:roce:1@100 =149", "t/u1/0@150+", ""},
-	{"asked since", "t:c:roce:1@100 =150", "t/u1/0@150+", "roce:1>u1.0=net1"},
-	{"asked before the second was made", "t:c:roce:1@100 =160", "t/u1/0@150- t/u1/1@200+", ""},
-	{"whatever the clock says", "t:c:roce:1 =150", "t/u1/0@150~250+", "roce:1>u1.0=net1"},
-	{"or has said", "t:c:roce:1 =149", "t/u1/0@150~100+", ""},
+	/* sandboxes that are newer than the kubelet's list */
+	{"list older than the sandbox", "t:c:roce:1@100 =149", "t/u1/0@150+", ""},
+	{"list as old as the sandbox", "t:c:roce:1@100 =150", "t/u1/0@150+", "roce:1>u1.0=net1"},
+	{"list older than the second sandbox", "t:c:roce:1@100 =160", "t/u1/0@150- t/u1/1@200+",
+	 ""},
+	{"list as old as the sandbox, created later by the clock", "t:c:roce:1 =150",
+	 "t/u1/0@150~250+", "roce:1>u1.0=net1"},
+	{"list older than the sandbox, created before by the clock", "t:c:roce:1 =149",
+	 "t/u1/0@150~100+", ""},
 	{"another pod's reservation", "t:c:roce:1@100 ::roce:2@160", "t/u1/0@150+",
 	 "roce:1>u1.0=net1"},
-	{"of two pods, only the later waits", "s:c:fast:3@160 t:c:roce:1@100 ::roce:2@170 =180",
-	 "t/u1/0@150+ s/u2/0@200+", "roce:1>u1.0=net1"},
+	{"of two pods, only the later one needs a newer list",
+	 "s:c:fast:3@160 t:c:roce:1@100 ::roce:2@170 =180", "t/u1/0@150+ s/u2/0@200+",
+	 "roce:1>u1.0=net1"},
 };
 
 static void test_every_case(void **state)
@@ -150,7 +164,7 @@ static void test_every_case(void **state)
 	}
 }
 
-static void test_what_is_wanted_says_it_all(void **state)
+static void test_a_desired_attachment_is_complete(void **state)
 {
 	struct desired_fixture *f = *state;
 	const struct desired *w;
@@ -158,7 +172,7 @@ static void test_what_is_wanted_says_it_all(void **state)
 	add_held(f, "t:main:fast:3@100 t:main:slot:2@100");
 	add_sandboxes(f, "t/u1/4@150+");
 	joined(f);
-	w = wanted_of(f, "fast:3");
+	w = desired_of(f, "fast:3");
 	assert_string_equal(w->resource, "a.b/fast");
 	assert_string_equal(w->function, "0000:03:00.3");
 	assert_ptr_equal(w->network, f->pools->config.pools[1].network);
@@ -170,37 +184,37 @@ static void test_what_is_wanted_says_it_all(void **state)
 	assert_string_equal(w->owner.sandbox, "u1.4");
 	assert_string_equal(w->owner.netns.path, "/run/netns/u1.4");
 	assert_int_equal(w->plan.vf.vlan, 7);
-	w = wanted_of(f, "slot:2");
+	w = desired_of(f, "slot:2");
 	assert_string_equal(w->function, "0000:03:00.0");
 	assert_int_equal(w->plan.kind, PLAN_MACVLAN);
-	assert_null(wanted_of(f, "roce:1"));
-	assert_null(wanted_of(f, "slot:3"));
+	assert_null(desired_of(f, "roce:1"));
+	assert_null(desired_of(f, "slot:3"));
 }
 
-static void test_a_checkpoints_pod_gets_its_names_from_the_runtime(void **state)
+static void test_a_pod_of_the_checkpoint_gets_its_names_from_the_runtime(void **state)
 {
 	struct desired_fixture *f = *state;
 
 	add_held(f, "#u1:c:roce:1");
 	add_sandboxes(f, "t/u1/0@150+");
 	joined(f);
-	assert_string_equal(wanted_of(f, "roce:1")->owner.pod, "t");
+	assert_string_equal(desired_of(f, "roce:1")->owner.pod, "t");
 }
 
-static void test_when_the_kubelet_is_to_be_asked(void **state)
+static void test_when_the_kubelet_must_be_queried(void **state)
 {
 	struct desired_fixture *f = *state;
 
 	add_held(f, "t:c:roce:1@100");
 	add_sandboxes(f, "s/u2/0@170- t/u1/0@150+");
-	/* When it was asked is not known. */
-	assert_false(pod_sandbox_must_ask(&f->held, &f->sandboxes, 0));
+	/* The time of the query is unknown. */
+	assert_false(pod_sandbox_needs_details(&f->held, &f->sandboxes, 0));
 	add_held(f, "=149");
-	assert_true(pod_sandbox_must_ask(&f->held, &f->sandboxes, 0));
-	assert_true(pod_sandbox_must_ask(&f->held, &f->sandboxes, 149999));
-	assert_false(pod_sandbox_must_ask(&f->held, &f->sandboxes, 150000));
+	assert_true(pod_sandbox_needs_details(&f->held, &f->sandboxes, 0));
+	assert_true(pod_sandbox_needs_details(&f->held, &f->sandboxes, 149999));
+	assert_false(pod_sandbox_needs_details(&f->held, &f->sandboxes, 150000));
 	add_held(f, "=150");
-	assert_false(pod_sandbox_must_ask(&f->held, &f->sandboxes, 0));
+	assert_false(pod_sandbox_needs_details(&f->held, &f->sandboxes, 0));
 }
 
 /* --- the annotation --------------------------------------------------------------------------- */
@@ -225,7 +239,7 @@ static const struct {
 	{"[" Q("roce", "") "," Q("roce", ",\"vlanQoS\":1") "]",
 	 "fast:3>u1.0=net3 roce:1>u1.0=net1 roce:2>u1.0=net2!",
 	 "pod ns/t: rocelet.dev/networks: entry 2: vlanQoS: needs a \"vlan\""},
-	/* mistakes are every device's */
+	/* an invalid annotation concerns every device */
 	{"{", "fast:3>u1.0=net1! roce:1>u1.0=net2! roce:2>u1.0=net3!",
 	 "pod ns/t: rocelet.dev/networks: is not JSON: line 1, column 1: string or '}' expected "
 	 "near end of "
@@ -253,11 +267,11 @@ static void test_the_annotation(void **state)
 		add_sandboxes(f, "t/u1/0@150+");
 		set_networks(f, "u1", annotations[i].annotation);
 		assert_string_equal(joined(f), annotations[i].desired);
-		assert_string_equal(wanted_of(f, "roce:2")->err.msg, annotations[i].sentence);
+		assert_string_equal(desired_of(f, "roce:2")->err.msg, annotations[i].sentence);
 	}
 }
 
-static void test_a_mistake_is_one_pods_only(void **state)
+static void test_an_invalid_annotation_concerns_one_pod(void **state)
 {
 	struct desired_fixture *f = *state;
 
@@ -267,7 +281,7 @@ static void test_a_mistake_is_one_pods_only(void **state)
 	assert_string_equal(joined(f), "roce:1>u1.0=net1! roce:2>u2.0=net1");
 }
 
-static void test_a_long_name_does_not_cost_the_sentence(void **state)
+static void test_a_long_name_does_not_truncate_the_reason(void **state)
 {
 	struct desired_fixture *f = *state;
 	char pod[256];
@@ -280,7 +294,7 @@ static void test_a_long_name_does_not_cost_the_sentence(void **state)
 	SET_TEXT(f->sandboxes.items[0].pod, pod);
 	set_networks(f, "u1", "[" Q("roce", ",\"vlan\":5000") "]");
 	joined(f);
-	assert_non_null(strstr(wanted_of(f, "roce:1")->err.msg, "5000 is not between 0 and 4094"));
+	assert_non_null(strstr(desired_of(f, "roce:1")->err.msg, "5000 is not between 0 and 4094"));
 }
 
 static void test_a_pf_has_no_settings_of_a_vf(void **state)
@@ -291,16 +305,17 @@ static void test_a_pf_has_no_settings_of_a_vf(void **state)
 	add_sandboxes(f, "t/u1/0@150+");
 	set_networks(f, "u1", "[" Q("pf", ",\"mac\":\"02:00:00:00:00:01\"") "]");
 	assert_string_equal(joined(f), "pf:>u1.0=net1");
-	assert_int_equal(wanted_of(f, "pf:")->plan.vf.fields, 0);
-	assert_true(wanted_of(f, "pf:")->plan.has_mac);
+	assert_int_equal(desired_of(f, "pf:")->plan.vf.fields, 0);
+	assert_true(desired_of(f, "pf:")->plan.has_mac);
 	set_networks(f, "u1", "[" Q("pf", ",\"trust\":\"on\"") "]");
 	assert_string_equal(joined(f), "pf:>u1.0=net1!");
-	assert_string_equal(wanted_of(f, "pf:")->err.msg,
-			    "pod ns/t: trust: 0000:81:00.0 is no VF, only of a VF it can be set");
+	assert_string_equal(
+		desired_of(f, "pf:")->err.msg,
+		"pod ns/t: trust: 0000:81:00.0 is not a VF, and only a VF has this setting");
 }
 
-/* In a pod it may have another one: nothing is said against that. */
-static void test_the_devices_mtu_is_the_most(void **state)
+/* A netdev in a pod may have any MTU, so it is a limit only in the host. */
+static void test_the_devices_mtu_is_the_maximum(void **state)
 {
 	struct desired_fixture *f = *state;
 	struct host *host = &f->pools->host;
@@ -318,14 +333,14 @@ static void test_the_devices_mtu_is_the_most(void **state)
 	assert_string_equal(joined(f), "roce:1>u1.0=net1");
 	set_networks(f, "u1", "[" Q("roce", ",\"mtu\":1501") "]");
 	assert_string_equal(joined(f), "roce:1>u1.0=net1!");
-	assert_string_equal(wanted_of(f, "roce:1")->err.msg,
+	assert_string_equal(desired_of(f, "roce:1")->err.msg,
 			    "pod ns/t: rocelet.dev/networks: entry 1: mtu: 1501 is above the "
 			    "device's 1500 of a.b/roce, \"allow\": [\"mtu\"] in its pool would");
 	nd->nsid = 5;
 	assert_string_equal(joined(f), "roce:1>u1.0=net1");
 }
 
-/* Its annotation names interfaces that none of its devices gets. */
+/* The annotation names interfaces that none of its devices gets. */
 static void test_names_on_the_hosts_network(void **state)
 {
 	struct desired_fixture *f = *state;
@@ -338,7 +353,7 @@ static void test_names_on_the_hosts_network(void **state)
 	assert_string_equal(joined(f), "roce:1>u1.0= roce:2>u1.0=");
 }
 
-/* --- what is gone ----------------------------------------------------------------------------- */
+/* --- removed and impossible ------------------------------------------------------------------- */
 
 /* devtmpfs has no idmapped mounts: the runtime could not mount /dev/rocelet. */
 static void test_user_namespaces(void **state)
@@ -350,14 +365,14 @@ static void test_user_namespaces(void **state)
 	add_sandboxes(f, "t/u1/0@150+u s/u2/0@150+");
 	assert_string_equal(joined(f), "fast:3>u1.0=net1 roce:1>u1.0=net2! roce:2>u2.0=net1");
 	assert_string_equal(
-		wanted_of(f, "roce:1")->err.msg,
+		desired_of(f, "roce:1")->err.msg,
 		"pod ns/t: softRoce: the nodes in /dev/rocelet cannot be mounted into a "
 		"pod with its own user namespace (hostUsers: false)");
-	assert_int_equal(wanted_of(f, "roce:2")->err.code, 0);
-	assert_int_equal(wanted_of(f, "fast:3")->err.code, 0);
+	assert_int_equal(desired_of(f, "roce:2")->err.code, 0);
+	assert_int_equal(desired_of(f, "fast:3")->err.code, 0);
 }
 
-static void test_a_function_that_left_the_bus(void **state)
+static void test_a_function_removed_from_the_bus(void **state)
 {
 	struct desired_fixture *f = *state;
 
@@ -365,8 +380,8 @@ static void test_a_function_that_left_the_bus(void **state)
 	add_sandboxes(f, "t/u1/0@150+");
 	SET_TEXT(find_function(&f->pools->host, "0000:03:00.1")->id, "0000:99:00.1");
 	assert_string_equal(joined(f), "roce:1>u1.0=net1! slot:0>u1.0=net2");
-	assert_int_equal(wanted_of(f, "roce:1")->err.code, -ENODEV);
-	assert_string_equal(wanted_of(f, "roce:1")->err.msg,
+	assert_int_equal(desired_of(f, "roce:1")->err.code, -ENODEV);
+	assert_string_equal(desired_of(f, "roce:1")->err.msg,
 			    "pod ns/t: 0000:03:00.1 was removed from the bus");
 }
 
@@ -379,7 +394,7 @@ static void test_an_hca_without_an_ethernet_netdev(void **state)
 	add_sandboxes(f, "t/u1/0@150+");
 	nd->type = 32; /* ARPHRD_INFINIBAND */
 	assert_string_equal(joined(f), "slot:0>u1.0=net1!");
-	assert_string_equal(wanted_of(f, "slot:0")->err.msg,
+	assert_string_equal(desired_of(f, "slot:0")->err.msg,
 			    "pod ns/t: 0 of a.b/slot has no HCA with an Ethernet netdev");
 	nd->type = 0;
 	assert_string_equal(joined(f), "slot:0>u1.0=net1");
@@ -391,7 +406,7 @@ static void test_an_hca_without_an_ethernet_netdev(void **state)
 
 #define IP(ip) ",\"ips\":[\"" ip "\"]"
 
-static void test_an_address_is_one_pods(void **state)
+static void test_an_address_belongs_to_one_pod(void **state)
 {
 	struct desired_fixture *f = *state;
 
@@ -400,12 +415,12 @@ static void test_an_address_is_one_pods(void **state)
 	set_networks(f, "u1", "[" Q("roce", IP("10.9.0.1/24")) "]");
 	set_networks(f, "u2", "[" Q("roce", IP("10.9.0.1/16")) "]");
 	assert_string_equal(joined(f), "roce:1>u2.0=net1! roce:2>u1.0=net1");
-	assert_int_equal(wanted_of(f, "roce:1")->err.code, -EBUSY);
-	assert_string_equal(wanted_of(f, "roce:1")->err.msg,
+	assert_int_equal(desired_of(f, "roce:1")->err.code, -EBUSY);
+	assert_string_equal(desired_of(f, "roce:1")->err.msg,
 			    "pod ns/s: ips: 10.9.0.1 is pod ns/t's");
 	set_networks(f, "u2", "[" Q("roce", IP("10.9.0.1/24") ",\"vlan\":5") "]");
 	assert_string_equal(joined(f), "roce:1>u2.0=net1 roce:2>u1.0=net1");
-	/* One that is not attached for another reason takes nothing. */
+	/* A device that cannot be attached for another reason does not claim its address. */
 	set_networks(f, "u2", "[" Q("roce", IP("10.9.0.1/24")) "]");
 	set_networks(f, "u1", "[" Q("roce", IP("10.9.0.1/24") ",\"vlanQoS\":1") "]");
 	assert_string_equal(joined(f), "roce:1>u2.0=net1 roce:2>u1.0=net1!");
@@ -418,7 +433,7 @@ static void give(struct attach_record *r, const char *ip, bool ipam)
 	assert_true(ip_prefix_parse(ip, slot));
 }
 
-static void test_an_address_that_somebody_has(void **state)
+static void test_an_address_in_use(void **state)
 {
 	struct desired_fixture *f = *state;
 	struct attach_record *r;
@@ -431,7 +446,7 @@ static void test_an_address_that_somebody_has(void **state)
 	assert_string_equal(joined(f), "roce:1>u2.0=net1");
 	give(r, "10.9.0.1/24", true);
 	assert_string_equal(joined(f), "roce:1>u2.0=net1!");
-	assert_string_equal(wanted_of(f, "roce:1")->err.msg,
+	assert_string_equal(desired_of(f, "roce:1")->err.msg,
 			    "pod ns/s: ips: 10.9.0.1 is pod ns/t's");
 	r->state = ATTACH_RETURNING;
 	assert_string_equal(joined(f), "roce:1>u2.0=net1!");
@@ -439,7 +454,7 @@ static void test_an_address_that_somebody_has(void **state)
 	assert_string_equal(joined(f), "roce:1>u2.0=net1");
 	r->state = ATTACH_BAD;
 	assert_string_equal(joined(f), "roce:1>u2.0=net1");
-	/* Its own, also on the way from one sandbox to the next. */
+	/* The pod's own address, also while the device moves between its sandboxes. */
 	r = add_record(f, "roce:1", "s", "u2.0");
 	give(r, "10.9.0.1/24", false);
 	assert_string_equal(joined(f), "roce:1>u2.0=net1");
@@ -459,7 +474,7 @@ static void test_many_slots_of_one_pod(void **state)
 	add_sandboxes(f, "t/u1/0@150+");
 	joined(f);
 	assert_int_equal(f->desired.n, 8);
-	assert_string_equal(wanted_of(f, "slot:7")->plan.ifname, "net8");
+	assert_string_equal(desired_of(f, "slot:7")->plan.ifname, "net8");
 }
 
 static void test_out_of_memory_at_any_point(void **state)
@@ -490,20 +505,20 @@ TEST_GROUP(desired)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_every_case),
-		TEST(test_what_is_wanted_says_it_all),
-		TEST(test_a_checkpoints_pod_gets_its_names_from_the_runtime),
-		TEST(test_when_the_kubelet_is_to_be_asked),
+		TEST(test_a_desired_attachment_is_complete),
+		TEST(test_a_pod_of_the_checkpoint_gets_its_names_from_the_runtime),
+		TEST(test_when_the_kubelet_must_be_queried),
 		TEST(test_the_annotation),
-		TEST(test_the_devices_mtu_is_the_most),
-		TEST(test_a_mistake_is_one_pods_only),
-		TEST(test_a_long_name_does_not_cost_the_sentence),
+		TEST(test_the_devices_mtu_is_the_maximum),
+		TEST(test_an_invalid_annotation_concerns_one_pod),
+		TEST(test_a_long_name_does_not_truncate_the_reason),
 		TEST(test_a_pf_has_no_settings_of_a_vf),
 		TEST(test_user_namespaces),
 		TEST(test_names_on_the_hosts_network),
-		TEST(test_a_function_that_left_the_bus),
+		TEST(test_a_function_removed_from_the_bus),
 		TEST(test_an_hca_without_an_ethernet_netdev),
-		TEST(test_an_address_is_one_pods),
-		TEST(test_an_address_that_somebody_has),
+		TEST(test_an_address_belongs_to_one_pod),
+		TEST(test_an_address_in_use),
 		TEST(test_many_slots_of_one_pod),
 		TEST(test_out_of_memory_at_any_point),
 	};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The wall clock is set while pods are on their way: every container starts with its own device in
- * its own pod, and nobody else's. */
+/* The wall clock is set while pods start: each container starts with its own device in its own
+ * pod. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 
 #define HOUR INT64_C(3600000000000)
 
-/* Its sandbox is made and seen by clocks that are set by so much. */
+/* Sets the clock before the sandbox is created, and before it is seen. */
 static void run_by(int64_t before_made_ns, int64_t before_seen_ns)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -32,7 +32,7 @@ static void run_by(int64_t before_made_ns, int64_t before_seen_ns)
 	world_show_all(w);
 	world_settle(w);
 	world_ask(w, &g, 0);
-	world_until_told(w, &g);
+	world_until_answered(w, &g);
 	assert_string_equal(g.err.msg, "");
 	assert_int_equal(w->devices[0].ns, ns);
 	world_end_pod(w, 0, ns);
@@ -52,7 +52,7 @@ static void test_the_clock_is_changed_while_pods_start(void **state)
 	}
 }
 
-/* An earlier pod of its name still stands, made tomorrow as it says. */
+/* The sandbox of an earlier pod of the same name is still ready and was created in the future. */
 static void test_an_earlier_pod_created_in_the_future(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -75,7 +75,7 @@ static void test_an_earlier_pod_created_in_the_future(void **state)
 	ns = world_add_sandbox(w, "b", NULL);
 	world_show_all(w);
 	world_ask(w, &g, 1);
-	world_until_told(w, &g);
+	world_until_answered(w, &g);
 	assert_string_equal(g.err.msg, "");
 	assert_int_equal(w->devices[1].ns, ns);
 	assert_int_equal(w->devices[0].ns, old);
@@ -84,8 +84,8 @@ static void test_an_earlier_pod_created_in_the_future(void **state)
 	world_end(w);
 }
 
-/* Both were seen since, and neither's time tells: the container waits until the other one's end. */
-/* Two sandboxes of one name, and a clock that was set back before they were seen. */
+/* Two sandboxes of one name, both seen after the clock was set back. Their creation times decide
+ * nothing, so a container waits until the other sandbox has ended. */
 static struct world *two_of_a_name(const char *network, uint64_t *other, uint64_t *ns)
 {
 	struct world *w = world_start(network);
@@ -110,10 +110,10 @@ static void test_ambiguous_sandboxes_are_an_error(void **state)
 
 	(void)state;
 	world_ask(w, &g, 0);
-	world_until_told(w, &g);
+	world_until_answered(w, &g);
 	assert_string_equal(
 		g.err.msg,
-		"a sandbox of pod a/b may be its own or that of an earlier pod of that name, "
+		"a sandbox of pod a/b may belong to it or to an earlier pod of that name, "
 		"which has not ended (waited 1000 ms)");
 	assert_int_equal(w->devices[0].ns, 0);
 	world_end_sandbox(w, other);
@@ -121,7 +121,7 @@ static void test_ambiguous_sandboxes_are_an_error(void **state)
 	world_end(w);
 }
 
-static void test_the_sandbox_is_known_once_the_other_has_ended(void **state)
+static void test_ambiguity_ends_with_the_other_sandbox(void **state)
 {
 	struct world_gate g;
 	uint64_t other, ns;
@@ -130,17 +130,17 @@ static void test_the_sandbox_is_known_once_the_other_has_ended(void **state)
 	(void)state;
 	world_ask(w, &g, 0);
 	world_settle(w);
-	assert_int_equal(g.told, 0);
+	assert_int_equal(g.answers, 0);
 	world_end_sandbox(w, other);
 	world_show_sandboxes(w);
-	world_until_told(w, &g);
+	world_until_answered(w, &g);
 	assert_string_equal(g.err.msg, "");
 	assert_int_equal(w->devices[0].ns, ns);
 	world_end_pod(w, 0, ns);
 	world_end(w);
 }
 
-/* One that we find at our start has its device, and keeps it, whatever the clock was. */
+/* A sandbox found at the daemon's start keeps its device, whatever its creation time. */
 static void test_after_a_restart(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -158,7 +158,7 @@ static void test_after_a_restart(void **state)
 	world_until_ready(w);
 	world_settle(w);
 	world_ask(w, &g, 0);
-	world_until_told(w, &g);
+	world_until_answered(w, &g);
 	assert_string_equal(g.err.msg, "");
 	assert_int_equal(w->devices[0].ns, ns);
 	assert_int_equal(world_events(w, "Attached"), 1);
@@ -173,7 +173,7 @@ TEST_GROUP(engine_clock)
 		cmocka_unit_test(test_the_clock_is_changed_while_pods_start),
 		cmocka_unit_test(test_an_earlier_pod_created_in_the_future),
 		cmocka_unit_test(test_ambiguous_sandboxes_are_an_error),
-		cmocka_unit_test(test_the_sandbox_is_known_once_the_other_has_ended),
+		cmocka_unit_test(test_ambiguity_ends_with_the_other_sandbox),
 		cmocka_unit_test(test_after_a_restart),
 	};
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The attach engine watches what is in pods: settings that somebody changes, and devices that are
- * taken elsewhere. */
+/* The attach engine watches devices in pods: changed settings, and devices moved elsewhere. */
 #include "engine.h"
 
 #include <setjmp.h>
@@ -34,7 +33,7 @@ static void test_drift(void **state)
 	world_end(w);
 }
 
-/* Somebody changes something through the PF; what the pool does not say is only reported. */
+/* Settings changed through the PF; those that the pool does not set are only reported. */
 static void test_drift_on_the_pf(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -60,7 +59,7 @@ static void test_drift_on_the_pf(void **state)
 	world_end(w);
 }
 
-/* The pod lives, and has put the device into another namespace. */
+/* The pod runs, and has moved the device into another namespace. */
 static void test_a_device_moved_by_its_pod_is_drift(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -74,10 +73,10 @@ static void test_a_device_moved_by_its_pod_is_drift(void **state)
 	world_until_events(w, "Drift", 1);
 	assert_int_equal(attach_engine_find(w->engine, world_vf(1))->drift, ATTACH_DRIFT_NAME);
 	world_ask(w, &g, 1);
-	assert_int_equal(g.told, 0);
-	w->fail_check = 0; /* it is back */
+	assert_int_equal(g.answers, 0);
+	w->fail_check = 0; /* the device is in the pod again */
 	attach_engine_fix(w->engine);
-	world_until_told(w, &g);
+	world_until_answered(w, &g);
 	assert_int_equal(g.err.code, 0);
 	world_end_pod(w, 1, ns);
 	world_end(w);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The attach engine when a step fails, or the IPAM plugin does: what is done is undone, and who
- * waits is told the reason. */
+/* The attach engine when a step or the IPAM plugin fails: the attach is undone, and the gate
+ * returns the reason. */
 #include "engine.h"
 
 #include <setjmp.h>
@@ -22,7 +22,8 @@
 #include "world_pods.h"
 #include "world_trouble.h"
 
-/* Whatever step fails is undone; the gate gets its reason; it is tried again when asked again. */
+/* A failed attach is undone at each step, the gate returns its reason, and the next request
+ * retries. */
 static void test_each_step_fails(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -38,9 +39,9 @@ static void test_each_step_fails(void **state)
 		ns = world_add_sandbox(w, "b", NULL);
 		world_hold(w, 3, "b");
 		world_ask(w, &g, 3);
-		world_until_told(w, &g);
+		world_until_answered(w, &g);
 		assert_int_equal(g.err.code, -EOPNOTSUPP);
-		assert_non_null(strstr(g.err.msg, "somebody said so"));
+		assert_non_null(strstr(g.err.msg, "failure of the test"));
 		assert_non_null(strstr(g.err.msg, attach_step_name((enum attach_step)step)));
 		assert_int_equal(world_events(w, "AttachFailed"), 1);
 		assert_true(world_is_clean(w));
@@ -49,7 +50,7 @@ static void test_each_step_fails(void **state)
 		assert_int_equal(world_events(w, "AttachFailed"), 1);
 		w->fail_in[step] = 0;
 		world_ask(w, &g, 3);
-		world_until_told(w, &g);
+		world_until_answered(w, &g);
 		assert_int_equal(g.err.code, 0);
 		world_end_pod(w, 3, ns);
 		w->n_events = 0;
@@ -57,7 +58,7 @@ static void test_each_step_fails(void **state)
 	world_end(w);
 }
 
-/* The attach's reason counts, not that of the return that fails after it. */
+/* The gate returns the attach's error, not that of the return that fails after it. */
 static void test_both_fail(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -70,13 +71,13 @@ static void test_both_fail(void **state)
 	ns = world_add_sandbox(w, "b", NULL);
 	world_hold(w, 3, "b");
 	world_ask(w, &g, 3);
-	world_until_told(w, &g);
+	world_until_answered(w, &g);
 	assert_int_equal(g.err.code, -EPROTO);
 	assert_int_equal(world_state(w, 3), ATTACH_BAD);
 	w->fail_in[STEP_VERIFY] = w->fail_back[BACK_MOVE] = 0;
-	world_ask(w, &g, 3); /* waits for its healing */
+	world_ask(w, &g, 3); /* waits until the device is returned */
 	attach_engine_fix(w->engine);
-	world_until_told(w, &g);
+	world_until_answered(w, &g);
 	assert_int_equal(g.err.code, 0);
 	world_end_pod(w, 3, ns);
 	world_end(w);
@@ -96,7 +97,7 @@ static void test_ipam(void **state)
 	world_end_pod(w, 0, ns);
 	assert_int_equal(world_events(w, "AddressLeak"), 0);
 
-	/* Its address cannot be given back: the device comes all the same. */
+	/* The address cannot be released; the device is returned all the same. */
 	world_plugin(w, "test $CNI_COMMAND = DEL && exit 7\n"
 			"echo '{\"ips\": [{\"address\": \"10.0.0.5/8\"}]}'");
 	ns = world_run_pod(w, 0, "b");
@@ -108,7 +109,7 @@ static void test_ipam(void **state)
 	ns = world_add_sandbox(w, "b", NULL);
 	world_hold(w, 0, "b");
 	world_ask(w, &g, 0);
-	world_until_told(w, &g);
+	world_until_answered(w, &g);
 	assert_non_null(strstr(g.err.msg, "range is full"));
 	world_end_pod(w, 0, ns);
 
@@ -116,7 +117,7 @@ static void test_ipam(void **state)
 	ns = world_add_sandbox(w, "b", NULL);
 	world_hold(w, 0, "b");
 	world_ask(w, &g, 0);
-	world_until_told(w, &g);
+	world_until_answered(w, &g);
 	assert_non_null(strstr(g.err.msg, "no IPAM plugin"));
 	world_end_pod(w, 0, ns);
 	world_end(w);
@@ -135,12 +136,12 @@ static void test_close_during_ipam(void **state)
 	world_until_state(w, 0, ATTACH_ATTACHING);
 	world_settle(w);
 	world_close(w);
-	assert_int_equal(g.told, 1);
+	assert_int_equal(g.answers, 1);
 	assert_string_equal(g.err.msg, "rocelet is stopping");
 	world_free(w);
 }
 
-/* Of a pod that runs nobody asks for it once more. */
+/* The pod runs, but no container waits at the gate. */
 static void test_a_failed_attach_is_retried(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -160,8 +161,7 @@ static void test_a_failed_attach_is_retried(void **state)
 	world_end(w);
 }
 
-/* Steps that do not end, of as many devices as are worked on at a time and more, keep no other
- * device from its pod. */
+/* Stuck steps of several devices, more than run at a time, do not delay other devices. */
 static void test_stuck_devices_do_not_block_others(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -183,7 +183,7 @@ static void test_stuck_devices_do_not_block_others(void **state)
 	other = world_add_sandbox(w, "x", NULL);
 	world_hold(w, 6, "x");
 	world_ask(w, &g, 6);
-	world_until_told(w, &g);
+	world_until_answered(w, &g);
 	assert_int_equal(g.err.code, 0);
 	assert_int_equal(world_state(w, 6), ATTACH_IN_POD);
 	assert_true(job_list(jobs, ARRAY_SIZE(jobs), 0) >= 5);
@@ -192,7 +192,7 @@ static void test_stuck_devices_do_not_block_others(void **state)
 	assert_true(jobs[0].has_thread);
 	world_let_go(w);
 	for (unsigned i = 0; i < ARRAY_SIZE(stuck); i++) {
-		world_until_told(w, &stuck[i]);
+		world_until_answered(w, &stuck[i]);
 		world_until_state(w, i, ATTACH_IN_POD);
 		world_end_pod(w, i, ns[i]);
 	}
@@ -201,7 +201,7 @@ static void test_stuck_devices_do_not_block_others(void **state)
 	world_end(w);
 }
 
-/* What it writes to is not closed before it ends; others are not kept waiting by that. */
+/* A journal stays open until the steps that write to it have ended; others do not wait for that. */
 static void test_a_stuck_step_keeps_its_journal_open(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -239,8 +239,8 @@ static bool can_attach(void *arg)
 	return attach_engine_cni_status(((struct world *)arg)->engine, &err) == 0;
 }
 
-/* One write has failed, and no attach follows that could show that writing works again. */
-static void test_a_journal_that_heals(void **state)
+/* One write has failed, and no later attach shows that the journal works again. */
+static void test_a_journal_that_recovers(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
 	struct err err = {0};
@@ -253,12 +253,12 @@ static void test_a_journal_that_heals(void **state)
 	ns = world_add_sandbox(w, "b", NULL);
 	world_hold(w, 3, "b");
 	world_ask(w, &g, 3);
-	world_until_told(w, &g);
+	world_until_answered(w, &g);
 	assert_int_equal(g.err.code, -EIO);
 	assert_true(loop_until(&w->loop, has_probed, w, PATIENCE_MS));
 	world_settle(w);
 	assert_int_equal(attach_engine_cni_status(w->engine, &err), -EROFS);
-	assert_non_null(strstr(err.msg, "somebody said so"));
+	assert_non_null(strstr(err.msg, "failure of the test"));
 	w->fail_probe = 0;
 	assert_true(loop_until(&w->loop, can_attach, w, PATIENCE_MS));
 	assert_int_equal(world_state(w, 3), ATTACH_FREE);
@@ -277,7 +277,7 @@ TEST_GROUP(engine_failures)
 		cmocka_unit_test(test_close_during_ipam),
 		cmocka_unit_test(test_stuck_devices_do_not_block_others),
 		cmocka_unit_test(test_a_stuck_step_keeps_its_journal_open),
-		cmocka_unit_test(test_a_journal_that_heals),
+		cmocka_unit_test(test_a_journal_that_recovers),
 	};
 	char threads[12];
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The attach engine's gate: a container waits there until its device is in its pod, or is told why
- * that cannot be. */
+/* The attach engine's gate: a container waits there until its device is in its pod, or the gate
+ * returns the reason why that is impossible. */
 #include "engine.h"
 
 #include <setjmp.h>
@@ -33,7 +33,7 @@ static void test_before_the_gate(void **state)
 	assert_string_equal(list[0].record->owner.pod, "b");
 	assert_string_equal(list[0].record->plan.ifname, "net1");
 	world_ask(w, &g, 1);
-	assert_int_equal(g.told, 1); /* from within */
+	assert_int_equal(g.answers, 1); /* answered before the call returned */
 	assert_int_equal(g.err.code, 0);
 	world_settle(w);
 	assert_int_equal(w->n_announced, 1);
@@ -48,7 +48,7 @@ static void test_before_the_gate(void **state)
 	world_end(w);
 }
 
-/* The question comes before anything is known. */
+/* The request comes before the engine has any list. */
 static void test_gate_waits(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -59,8 +59,8 @@ static void test_gate_waits(void **state)
 	ns = world_add_sandbox(w, "b", NULL);
 	world_hold(w, 0, "b");
 	world_ask(w, &g, 0);
-	assert_int_equal(g.told, 0);
-	world_until_told(w, &g);
+	assert_int_equal(g.answers, 0);
+	world_until_answered(w, &g);
 	assert_int_equal(g.err.code, 0);
 	assert_int_equal(w->devices[0].ns, ns);
 	world_end_namespace(w, ns);
@@ -68,7 +68,7 @@ static void test_gate_waits(void **state)
 	world_end(w);
 }
 
-/* An init container's device: the kubelet's checkpoint tells the pod's uid only. */
+/* For an init container's device, the kubelet's checkpoint has only the pod's uid. */
 static void test_gate_of_an_init_container(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -85,14 +85,14 @@ static void test_gate_of_an_init_container(void **state)
 	world_show_all(w);
 	world_ask(w, &g, 0);
 	world_settle(w);
-	assert_int_equal(g.told, 0);
+	assert_int_equal(g.answers, 0);
 	world_unhold(w, 0);
 	assert_int_equal(pod_list_push(&w->kubelet, &d), 0);
 	world_show_pods(w);
-	world_until_told(w, &g);
+	world_until_answered(w, &g);
 	assert_string_equal(g.err.msg, "");
 	assert_int_equal(w->devices[0].ns, ns);
-	/* It is listed no more, and stays. */
+	/* No longer in the kubelet's list: it stays attached. */
 	world_unhold(w, 0);
 	world_show_all(w);
 	world_settle(w);
@@ -110,23 +110,23 @@ static void test_gate_deadlines(void **state)
 	w->config.pools[0].network->timeout_ms = 30;
 	world_until_ready(w);
 	world_ask(w, &g, 0);
-	world_until_told(w, &g);
+	world_until_answered(w, &g);
 	assert_non_null(strstr(g.err.msg, "the kubelet's list does not show yet which pod has"));
 	assert_non_null(strstr(g.err.msg, "(waited 30 ms)"));
 	world_hold(w, 0, "b");
 	world_ask(w, &g, 0);
-	world_until_told(w, &g);
+	world_until_answered(w, &g);
 	assert_string_equal(g.err.msg, "no sandbox of pod a/b yet (waited 30 ms)");
 	w->runtime_dead = true;
 	world_show_all(w);
 	world_settle(w);
 	world_ask(w, &g, 0);
-	world_until_told(w, &g);
+	world_until_answered(w, &g);
 	assert_non_null(strstr(g.err.msg, "does not answer: connection refused (waited"));
 	w->view_known = false;
 	world_offer(w);
 	world_ask(w, &g, 0);
-	assert_int_equal(g.told, 0);
+	assert_int_equal(g.answers, 0);
 	attach_gate_cancel(g.gate);
 	w->view_known = true;
 	world_offer(w);
@@ -136,29 +136,29 @@ static void test_gate_deadlines(void **state)
 static void test_the_gate_ignores_other_resources(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
-	struct world_gate g, told = {.told = 0};
+	struct world_gate g, other = {.answers = 0};
 	const char *id = "x";
 	uint64_t ns;
 
 	(void)state;
-	/* Not ours to attach. */
+	/* Another plugin's resource. */
 	assert_int_equal(attach_engine_gate(w->engine, &g.gate, "other/x", (struct id_list){&id, 1},
-					    world_tell, &told),
+					    world_on_answer, &other),
 			 0);
-	assert_int_equal(told.told, 1);
+	assert_int_equal(other.answers, 1);
 	assert_null(g.gate);
-	/* The host's network is the pod's: the device is there. */
+	/* The pod uses the host's network: the device needs no move. */
 	ns = world_add_sandbox(w, "b", NULL);
 	w->runtime.items[0].host_network = true;
-	w->runtime.items[0].netns[0] = '\0'; /* the runtime tells none */
+	w->runtime.items[0].netns[0] = '\0'; /* the runtime reports no namespace */
 	world_hold(w, 2, "b");
 	world_ask(w, &g, 2);
-	world_until_told(w, &g);
+	world_until_answered(w, &g);
 	assert_int_equal(g.err.code, 0);
 	assert_int_equal(world_state(w, 2), ATTACH_IN_POD);
 	assert_int_equal(w->devices[2].ns, 0);
 	world_ask(w, &g, 2); /* its container starts again */
-	world_until_told(w, &g);
+	world_until_answered(w, &g);
 	assert_int_equal(g.err.code, 0);
 	assert_int_equal(world_events(w, "HostNetwork"), 1);
 	assert_string_equal(
@@ -170,7 +170,7 @@ static void test_the_gate_ignores_other_resources(void **state)
 		world_message(w, "Attached"),
 		"rocelet.dev/roce 0000:03:03.0 stays in the host with pod a/b; its original state "
 		"was recorded");
-	/* It stays where it is, checked by nobody; what it has left is found when it ends. */
+	/* It is not checked while the pod runs; residual state is found when the pod ends. */
 	world_show_devices(w);
 	world_settle(w);
 	assert_int_equal(world_state(w, 2), ATTACH_IN_POD);
@@ -182,7 +182,7 @@ static void test_the_gate_ignores_other_resources(void **state)
 	world_end(w);
 }
 
-/* A reload takes the network from the pool while a container waits. */
+/* A reload removes the pool's network while a container waits. */
 static void test_pool_changes(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -191,10 +191,10 @@ static void test_pool_changes(void **state)
 
 	(void)state;
 	world_ask(w, &g, 0);
-	assert_int_equal(g.told, 0);
+	assert_int_equal(g.answers, 0);
 	w->config.pools[0].network = NULL;
 	world_show_pods(w);
-	world_until_told(w, &g);
+	world_until_answered(w, &g);
 	assert_int_equal(g.err.code, -ECANCELED);
 	w->config.pools[0].network = network;
 	world_show_pods(w);
@@ -210,14 +210,14 @@ static void test_bad_annotation(void **state)
 	world_add_sandbox(w, "b", BAD_POD);
 	world_hold(w, 2, "b");
 	world_ask(w, &g, 2);
-	world_until_told(w, &g);
+	world_until_answered(w, &g);
 	assert_non_null(strstr(g.err.msg, "pod a/b: "));
 	assert_non_null(strstr(g.err.msg, "5000"));
 	assert_int_equal(world_state(w, 2), ATTACH_FREE);
 	world_end(w);
 }
 
-/* Four at a time, and those first whose containers wait. */
+/* Four attaches run at a time; devices whose containers wait are attached first. */
 static void test_many(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -236,7 +236,7 @@ static void test_many(void **state)
 	world_until_state(w, 7, ATTACH_ATTACHING);
 	world_ask(w, &g, 7);
 	world_let_go(w);
-	world_until_told(w, &g);
+	world_until_answered(w, &g);
 	assert_int_equal(g.err.code, 0);
 	for (unsigned i = 0; i < WORLD_VFS; i++)
 		world_until_state(w, i, ATTACH_IN_POD);
@@ -246,7 +246,7 @@ static void test_many(void **state)
 	world_end(w);
 }
 
-/* A new pod of the same name, and the runtime is late to tell. */
+/* A new pod of the same name appears in the runtime's list late. */
 static void test_the_gate_of_a_new_pod_with_the_same_name(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -254,23 +254,24 @@ static void test_the_gate_of_a_new_pod_with_the_same_name(void **state)
 	struct world_gate g;
 
 	(void)state;
-	world_hold(w, 0, ""); /* given away anew: nobody's yet */
+	world_hold(w, 0, ""); /* reserved, not yet allocated to a pod */
 	world_show_pods(w);
 	world_settle(w);
 	world_end_sandbox(w, old);
 	ns = world_add_sandbox(w, "b", NULL);
 	world_hold(w, 0, "b");
 	world_ask(w, &g, 0);
-	world_until_told(w, &g);
+	world_until_answered(w, &g);
 	assert_int_equal(g.err.code, 0);
 	assert_int_equal(w->devices[0].ns, ns);
 	world_end_pod(w, 0, ns);
 	world_end(w);
 }
 
-/* The kubelet has forgotten the old pod and given its device to a new one of the same name; then we
- * are started, and the runtime is late to tell. What is attached is the old one's. */
-static void test_same_name_and_a_restart(void **state)
+/* The kubelet has removed a pod and allocated its device to a new pod of the same name; then the
+ * daemon restarts, and the new pod's sandbox is listed late. The old pod has the device
+ * attached. */
+static void test_same_name_across_a_restart(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
 	uint64_t old = world_run_pod(w, 0, "b"), ns;
@@ -285,14 +286,14 @@ static void test_same_name_and_a_restart(void **state)
 	world_settle(w);
 	ns = world_add_sandbox(w, "b", NULL);
 	world_ask(w, &g, 0);
-	assert_int_equal(g.told, 0);
+	assert_int_equal(g.answers, 0);
 	world_settle(w);
-	assert_int_equal(g.told, 0);
+	assert_int_equal(g.answers, 0);
 	assert_int_equal(w->devices[0].ns, old);
 	world_end_sandbox(w, old);
 	world_end_namespace(w, old);
 	world_show_all(w);
-	world_until_told(w, &g);
+	world_until_answered(w, &g);
 	assert_string_equal(g.err.msg, "");
 	assert_int_equal(w->devices[0].ns, ns);
 	world_end_pod(w, 0, ns);
@@ -326,8 +327,7 @@ static void test_a_predecessor_gets_nothing(void **state)
 	world_end(w);
 }
 
-/* Without the runtime nobody can tell whether a container that starts after us is the same pod's.
- */
+/* Without the runtime, a container that starts after the daemon may belong to another pod. */
 static void test_no_runtime_after_a_restart(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -340,21 +340,21 @@ static void test_no_runtime_after_a_restart(void **state)
 	world_show_all(w);
 	world_settle(w);
 	world_ask(w, &g, 0);
-	assert_int_equal(g.told, 0);
-	world_until_told(w, &g);
+	assert_int_equal(g.answers, 0);
+	world_until_answered(w, &g);
 	assert_string_equal(g.err.msg, "the container runtime does not answer: connection refused "
 				       "(waited 1000 ms)");
 	assert_int_equal(w->devices[0].ns, ns);
 	w->runtime_dead = false;
 	world_ask(w, &g, 0);
-	world_until_told(w, &g);
+	world_until_answered(w, &g);
 	assert_string_equal(g.err.msg, "");
 	assert_int_equal(w->devices[0].ns, ns);
 	world_end_pod(w, 0, ns);
 	world_end(w);
 }
 
-/* It looks for itself: nobody has told that the namespace is gone, or whose the device is now. */
+/* The gate checks namespace and owner itself, because the engine's lists may be old. */
 static void test_the_gate_checks_namespace_and_holder(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -370,23 +370,23 @@ static void test_the_gate_checks_namespace_and_holder(void **state)
 	world_show_pods(w);
 	world_settle(w);
 	world_ask(w, &g, 0);
-	assert_int_equal(g.told, 0);
-	world_until_told(w, &g);
+	assert_int_equal(g.answers, 0);
+	world_until_answered(w, &g);
 	assert_int_equal(g.err.code, 0);
 
 	world_end_namespace(w, old);
 	world_end_sandbox(w, old);
 	ns = world_add_sandbox(w, "b", NULL);
 	world_ask(w, &g, 0);
-	assert_int_equal(g.told, 0);
-	world_until_told(w, &g);
+	assert_int_equal(g.answers, 0);
+	world_until_answered(w, &g);
 	assert_int_equal(g.err.code, 0);
 	assert_int_equal(w->devices[0].ns, ns);
 	world_end_pod(w, 0, ns);
 	world_end(w);
 }
 
-/* Nothing that could be made would be where the container looks for it. */
+/* The container could not open a soft-RoCE device that is made in the host. */
 static void test_gate_of_soft_roce_on_the_hosts_network(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN ", \"softRoce\": true");
@@ -398,7 +398,7 @@ static void test_gate_of_soft_roce_on_the_hosts_network(void **state)
 	world_hold(w, 2, "b");
 	for (int i = 0; i < 2; i++) {
 		world_ask(w, &g, 2);
-		world_until_told(w, &g);
+		world_until_answered(w, &g);
 		assert_int_equal(g.err.code, -EINVAL);
 		assert_string_equal(
 			g.err.msg,
@@ -423,7 +423,7 @@ TEST_GROUP(engine_gate)
 		cmocka_unit_test(test_bad_annotation),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_the_gate_of_a_new_pod_with_the_same_name),
-		cmocka_unit_test(test_same_name_and_a_restart),
+		cmocka_unit_test(test_same_name_across_a_restart),
 		cmocka_unit_test(test_a_predecessor_gets_nothing),
 		cmocka_unit_test(test_no_runtime_after_a_restart),
 		cmocka_unit_test(test_the_gate_checks_namespace_and_holder),

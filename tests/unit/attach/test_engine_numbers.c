@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Numbers of device nodes that containers of pods may open, and RDMA devices that vanish from pods.
- */
+/* Numbers of device nodes that containers may open, and RDMA devices that disappear from pods. */
 #include "engine.h"
 
 #include <setjmp.h>
@@ -15,7 +14,7 @@
 #include "test_group.h"
 #include "world_pods.h"
 
-/* In the place of "network": a key of the pool follows it. */
+/* "softRoce" is a key of the pool, beside "network". */
 #define SOFT WORLD_PLAIN ", \"softRoce\": true"
 
 static const char *number_of(struct world *w, unsigned i)
@@ -23,8 +22,8 @@ static const char *number_of(struct world *w, unsigned i)
 	return attach_engine_find(w->engine, world_vf(i))->record->uverbs;
 }
 
-/* What a pod may open is kept from others as long as it runs, whether its device is there or not.
- */
+/* A number that a pod may open is not used again while it runs, even after its device is
+ * removed. */
 static void test_numbers_of_other_pods(void **state)
 {
 	struct world *w = world_start(SOFT);
@@ -42,15 +41,15 @@ static void test_numbers_of_other_pods(void **state)
 	world_end(w);
 }
 
-/* Another plugin's device, in the kubelet's checkpoint; one that no pod holds any more counts not.
- */
-static void test_numbers_that_the_kubelet_gave(void **state)
+/* A number of another plugin's device, from the kubelet's checkpoint. An entry whose device no pod
+ * holds any more does not count. */
+static void test_numbers_granted_by_the_kubelet(void **state)
 {
-	static char *ids[] = {(char *)"x0"}, *gone[] = {(char *)"x1"};
+	static char *ids[] = {(char *)"x0"}, *freed[] = {(char *)"x1"};
 	static char *zero[] = {(char *)"infiniband/uverbs0", (char *)"infiniband/rdma_cm"};
 	static char *one[] = {(char *)"infiniband/uverbs1"};
 	struct granted given[] = {{(char *)"u", (char *)"x.y/z", ids, 1, zero, 2, false},
-				  {(char *)"u", (char *)"x.y/z", gone, 1, one, 1, false}};
+				  {(char *)"u", (char *)"x.y/z", freed, 1, one, 1, false}};
 	const struct pod_device other = {.resource = "x.y/z", .id = "x0", .pod = "o"};
 	struct world *w = world_start(SOFT);
 	uint64_t ns;
@@ -65,7 +64,8 @@ static void test_numbers_that_the_kubelet_gave(void **state)
 	world_end(w);
 }
 
-/* The other attach ended while this one was under way, and its pod has deleted its device. */
+/* The number was taken by an attach that completed meanwhile, and whose pod then deleted its
+ * device. */
 static void test_a_number_taken_by_a_concurrent_attach(void **state)
 {
 	struct world *w = world_start(SOFT);
@@ -87,9 +87,9 @@ static void test_a_number_taken_by_a_concurrent_attach(void **state)
 	world_end(w);
 }
 
-/* Its pool had no network when it was given to the pod, which runs: the device stays where it is,
- * and its containers start as before. The next pod is another matter. */
-static void test_a_pool_that_has_got_a_network_since(void **state)
+/* The pool had no network when the device was allocated to the running pod: the device is not
+ * attached to it, and its containers start. It is attached to the next pod. */
+static void test_a_pool_that_got_a_network_later(void **state)
 {
 	static char *ids[] = {NULL};
 	struct granted given = {(char *)"u", (char *)WORLD_ROCE, ids, 1, NULL, 0, true};
@@ -107,20 +107,20 @@ static void test_a_pool_that_has_got_a_network_since(void **state)
 	assert_int_equal(world_state(w, 1), ATTACH_FREE);
 	assert_int_equal(w->devices[1].ns, 0);
 	world_ask(w, &g, 1);
-	world_until_told(w, &g);
+	world_until_answered(w, &g);
 	assert_int_equal(g.err.code, 0);
 	assert_int_equal(w->devices[1].ns, 0);
 	world_end_pod(w, 1, ns);
-	world_reserve(w, 1); /* the checkpoint is as it was, and cannot be read any more */
+	world_reserve(w, 1); /* the old checkpoint, no longer readable */
 	ns = world_run_pod(w, 1, "c");
 	assert_int_equal(w->devices[1].ns, ns);
 	world_end_pod(w, 1, ns);
 	world_end(w);
 }
 
-/* It is looked for when the inventory does not show it any more; a container that starts then would
- * be given its number. */
-static void test_a_device_that_vanishes(void **state)
+/* The engine searches for a device that disappears from the inventory. A container that started
+ * then would get the number of a device that another pod may have by now. */
+static void test_an_rdma_device_that_disappears(void **state)
 {
 	struct world *w = world_start(SOFT);
 	uint64_t ns = world_run_pod(w, 1, "b");
@@ -139,7 +139,7 @@ static void test_a_device_that_vanishes(void **state)
 	assert_non_null(strstr(world_message(w, "Drift"), "rdma"));
 	assert_int_equal(attach_engine_fitness(w->engine, world_vf(1)), ATTACH_UNFIT);
 	world_ask(w, &g, 1);
-	world_until_told(w, &g);
+	world_until_answered(w, &g);
 	assert_int_equal(g.err.code, -ENODEV);
 	assert_non_null(strstr(g.err.msg, "delete the pod"));
 	world_end_pod(w, 1, ns);
@@ -151,10 +151,10 @@ TEST_GROUP(engine_numbers)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_numbers_of_other_pods),
-		cmocka_unit_test(test_numbers_that_the_kubelet_gave),
+		cmocka_unit_test(test_numbers_granted_by_the_kubelet),
 		cmocka_unit_test(test_a_number_taken_by_a_concurrent_attach),
-		cmocka_unit_test(test_a_pool_that_has_got_a_network_since),
-		cmocka_unit_test(test_a_device_that_vanishes),
+		cmocka_unit_test(test_a_pool_that_got_a_network_later),
+		cmocka_unit_test(test_an_rdma_device_that_disappears),
 	};
 
 	return test_group_run(tests, NULL, NULL);

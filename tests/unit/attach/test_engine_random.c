@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The attach engine in random histories: pods come and go, and others of their names before they
- * have ended, in namespaces with the inodes of those that ended; they leave things behind, rename
- * their netdevs, and take our marks away; the runtime's list is another's, or cut short; hints are
- * lost, steps and IPAM fail or hang, the clock is set, the state folder is removed, the engine is
- * restarted, and another one is started beside it. Never has a device two owners, never is one
- * given on dirty, no address is forgotten, and no record of another boot touches a device (the
- * steps see to all that). Every question is answered once and truly; when nothing is in the way any
- * more every pod has what it was given, and at the end everything is free and clean. */
+/* The attach engine in random histories. Pods start and end; pods of the same name follow before
+ * they have ended, in namespaces with reused inodes; they leave residual state, rename their
+ * netdevs and remove our alias. The runtime's list is another runtime's or truncated; notifications
+ * are lost, steps and IPAM fail or hang, the clock is set, the state folder is removed, the engine
+ * is restarted, and a second one is started. The simulation asserts that a device never has two
+ * owners, is never given away dirty, that no address is leaked, and that no record of another boot
+ * touches a device. Each gate request is answered once and correctly; once all problems are over
+ * every pod gets its devices, and at the end everything is free and clean. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,14 +25,14 @@
 
 #define TURNS	   400
 #define NAMESPACES 200
-/* The kubelet asks again: what was under way may fail yet. */
+/* The kubelet retries: operations that run at the first request may still fail. */
 #define LAST_TRIES 4
 #define GATES	   (TURNS + LAST_TRIES * WORLD_VFS)
 #define LIMIT_MS   60000
-#define GATE_MS	   50000 /* no gate is shut that long when all works */
+#define GATE_MS	   50000 /* no gate request may wait that long when everything works */
 #define HOUR_NS	   INT64_C(3600000000000)
 
-/* What each VF's pod is up to. */
+/* The state of each VF's pod. */
 struct life {
 	bool reserved, held, sandboxed, ended;
 	uint64_t ns;
@@ -43,20 +43,20 @@ struct history {
 	struct world *w;
 	uint64_t seed;
 	struct life lives[WORLD_VFS];
-	struct asked {
+	struct gate_request {
 		struct world_gate gate;
 		unsigned vf;
-		bool cancelled, kubelets; /* it was asked by the kubelet, whose pod has a sandbox */
+		bool cancelled, kubelets; /* requested by the kubelet, and the pod has a sandbox */
 	} gates[GATES];
 	size_t n_gates;
-	/* Namespaces of pods that the kubelet has forgotten, and that have not ended. */
+	/* Namespaces of pods that the kubelet has removed but that have not ended. */
 	uint64_t lingering[NAMESPACES];
 	size_t n_lingering;
 };
 
 static struct history h;
 
-/* Each kind of end is to be among them. */
+/* Each of these results must occur. */
 static struct {
 	uint64_t attached, failed, returned, stuck, opened, refused, left, renewed, started, lied,
 		removed, unmarked, renamed;
@@ -70,7 +70,7 @@ static unsigned pick(unsigned n)
 	return (unsigned)(h.seed % n);
 }
 
-/* --- what happens ----------------------------------------------------------------------------- */
+/* --- events ----------------------------------------------------------------------------------- */
 
 static void entitle(const struct life *l, bool entitled)
 {
@@ -104,7 +104,7 @@ static void go_on(unsigned i, struct life *l)
 	entitle(l, !l->ended);
 }
 
-/* Its containers have ended, at last. */
+/* The containers of a removed pod end at last. */
 static void end_lingering(size_t k)
 {
 	uint64_t ns = h.lingering[k];
@@ -117,7 +117,8 @@ static void end_lingering(size_t k)
 	world_end_namespace(h.w, ns);
 }
 
-/* The kubelet forgets the pod and gives its device to others, while a container ignores SIGTERM. */
+/* The kubelet removes the pod and gives its device to another, while a container ignores
+ * SIGTERM. */
 static void forget(unsigned i, struct life *l)
 {
 	h.lingering[h.n_lingering++] = l->ns;
@@ -153,17 +154,17 @@ static void end_life(unsigned i, struct life *l)
 	*l = (struct life){.held = false};
 }
 
-/* No container of it waits to be started, but for those that do. */
+/* Clears the start time of the VF unless another of its containers waits. */
 static void note_end(unsigned i)
 {
 	for (size_t k = 0; k < h.n_gates; k++)
-		if (h.gates[k].vf == i && h.gates[k].kubelets && !h.gates[k].gate.told &&
+		if (h.gates[k].vf == i && h.gates[k].kubelets && !h.gates[k].gate.answers &&
 		    !h.gates[k].cancelled)
 			return;
 	world_note_start(h.w, i, false);
 }
 
-/* The runtime lists it, as ready. */
+/* True if the runtime lists the sandbox as ready. */
 static bool is_shown(uint64_t ns)
 {
 	for (size_t i = 0; i < h.w->shown.n; i++)
@@ -173,18 +174,17 @@ static bool is_shown(uint64_t ns)
 	return false;
 }
 
-/* Told that the device is there, it is: in the pod that has it, unless that has ended meanwhile.
- * Who asked before that pod had a sandbox was told of the one before, if that was all there was to
- * see.
- */
+/* On success the device is in the pod that has it, unless that pod has ended meanwhile. A request
+ * made before the pod had a sandbox may be answered for the previous pod, if no other was
+ * listed. */
 static void on_answer(const struct err *err, void *arg)
 {
-	struct asked *a = arg;
+	struct gate_request *a = arg;
 	const struct life *l = &h.lives[a->vf];
 	const struct world_device *d = &h.w->devices[a->vf];
 	bool misplaced;
 
-	a->gate.told++;
+	a->gate.answers++;
 	a->gate.err = *err;
 	a->gate.gate = NULL;
 	note_end(a->vf);
@@ -197,16 +197,16 @@ static void on_answer(const struct err *err, void *arg)
 			 (unsigned)l->ns);
 }
 
-static void ask(unsigned i)
+static void request_gate(unsigned i)
 {
-	struct asked *a = &h.gates[h.n_gates];
+	struct gate_request *a = &h.gates[h.n_gates];
 	const char *id = world_vf(i);
 
 	if (h.n_gates == GATES)
-		fail_msg("too many questions");
+		fail_msg("too many gate requests");
 	h.n_gates++;
-	/* The kubelet asks only then; whoever else asks knows no better. */
-	*a = (struct asked){.vf = i, .kubelets = h.lives[i].sandboxed && !h.lives[i].ended};
+	/* Only the kubelet's requests imply that the pod has a sandbox. */
+	*a = (struct gate_request){.vf = i, .kubelets = h.lives[i].sandboxed && !h.lives[i].ended};
 	if (a->kubelets)
 		world_note_start(h.w, i, true);
 	assert_int_equal(attach_engine_gate(h.w->engine, &a->gate.gate, WORLD_ROCE,
@@ -216,7 +216,7 @@ static void ask(unsigned i)
 
 static void cancel_one(void)
 {
-	struct asked *a = h.n_gates ? &h.gates[pick((unsigned)h.n_gates)] : NULL;
+	struct gate_request *a = h.n_gates ? &h.gates[pick((unsigned)h.n_gates)] : NULL;
 
 	if (!a || !a->gate.gate)
 		return;
@@ -241,7 +241,7 @@ static void break_something(void)
 		world_let_go(h.w);
 }
 
-/* What it cannot take back it is asked for again after a pause, so that it mostly is not there. */
+/* A failed release is retried after a pause, so the plugin is mostly missing. */
 static void break_ipam(void)
 {
 	static const enum world_ipam how[] = {WORLD_IPAM_FAILS, WORLD_IPAM_HANGS,
@@ -269,16 +269,16 @@ static void on_request(const struct err *err, void *arg)
 	++*(unsigned *)arg;
 }
 
-static void order(unsigned i)
+static void request_detach(unsigned i)
 {
-	static unsigned told;
+	static unsigned answers;
 	struct err e;
 
 	h.lives[i].ended = true;
 	pthread_mutex_lock(&h.w->lock);
 	memset(h.w->entitled, 0, sizeof(h.w->entitled));
 	pthread_mutex_unlock(&h.w->lock);
-	attach_engine_detach(h.w->engine, world_vf(i), pick(2), on_request, &told, &e);
+	attach_engine_detach(h.w->engine, world_vf(i), pick(2), on_request, &answers, &e);
 }
 
 static bool lies(void)
@@ -286,7 +286,7 @@ static bool lies(void)
 	return h.w->runtime_lies || h.w->runtime_halves;
 }
 
-/* Its first look may come at once. Of the journal one record may be lost, or all. */
+/* The first scan may come at once. The journal may have lost one record, or all. */
 static void restart(void)
 {
 	unsigned lost = lies() ? 2 : pick(6);
@@ -300,7 +300,7 @@ static void restart(void)
 		world_show_devices(h.w);
 }
 
-/* The pods stay with the kubelet, and are to get new sandboxes. */
+/* The kubelet keeps the pods, and they get new sandboxes. */
 static void reboot(void)
 {
 	world_reboot(h.w, (uint16_t)pick(3));
@@ -311,7 +311,7 @@ static void reboot(void)
 		world_show_devices(h.w);
 }
 
-/* By hours, or by a moment. */
+/* By hours, or by 20 ms. */
 static void set_clock(void)
 {
 	int64_t by = (int64_t)pick(7) - 3;
@@ -319,8 +319,8 @@ static void set_clock(void)
 	h.w->clock_set_ns += by * (pick(2) ? HOUR_NS : 20000000);
 }
 
-/* What a device is known by is changed by others. The runtime lies of what is on record: of what is
- * not, nothing but its list tells. */
+/* Changes what identifies a device. The runtime's list is wrong only while all devices are on
+ * record: for a device without a record, nothing else identifies its pod. */
 static void confuse(unsigned i)
 {
 	static const char *const names[] = {"v0", "v1", "v2", "eth0", "net1"};
@@ -348,7 +348,7 @@ static void confuse(unsigned i)
 	}
 }
 
-/* What befalls the node. */
+/* Problems of the node. */
 static void trouble(unsigned i)
 {
 	switch (pick(10)) {
@@ -400,7 +400,7 @@ static void turn(void)
 			end_lingering(pick((unsigned)h.n_lingering));
 		break;
 	case 18 ... 21:
-		ask(i);
+		request_gate(i);
 		break;
 	case 22:
 		sum.left += world_leave(h.w, i, (uint8_t)pick(8), pick(2));
@@ -415,7 +415,7 @@ static void turn(void)
 		heal();
 		break;
 	case 27:
-		order(i);
+		request_detach(i);
 		break;
 	case 28:
 		h.w->kubelet_dead = pick(3) == 0;
@@ -435,7 +435,7 @@ static void turn(void)
 	}
 }
 
-/* Whoever is given it next finds it as its administrator left it. */
+/* A device that is offered must be exactly as its administrator left it. */
 static void check_offers(void)
 {
 	for (unsigned i = 0; i < WORLD_VFS; i++)
@@ -445,7 +445,7 @@ static void check_offers(void)
 
 /* --- at rest ---------------------------------------------------------------------------------- */
 
-/* The kubelet removes ended sandboxes of pods that it has forgotten. */
+/* The kubelet removes ended sandboxes of pods that it no longer has. */
 static void remove_ended(void)
 {
 	for (uint64_t ns = 1; ns <= h.w->n_namespaces; ns++)
@@ -453,7 +453,7 @@ static void remove_ended(void)
 			world_remove_sandbox(h.w, ns);
 }
 
-/* Everything works, and whoever was about to begin or end has. */
+/* Everything works, and every pod has either its sandbox or ended. */
 static void calm(void)
 {
 	heal();
@@ -477,18 +477,18 @@ static void calm(void)
 	world_show_all(h.w);
 }
 
-static bool all_told(void *arg)
+static bool all_answered(void *arg)
 {
 	const size_t *first = arg;
 
 	for (size_t i = *first; i < h.n_gates; i++)
-		if (!h.gates[i].gate.told)
+		if (!h.gates[i].gate.answers)
 			return false;
 	return true;
 }
 
-/* "0000:03:00.1 bad, step none, tries 3: why"; valid until the next. */
-static const char *what_is(void)
+/* Returns a text such as "0000:03:00.1 bad, step none, tries 3: why", valid until the next call. */
+static const char *status_text(void)
 {
 	static char text[2048];
 	const struct attach_status *list;
@@ -503,7 +503,7 @@ static const char *what_is(void)
 	return text;
 }
 
-/* Of the VFs (bits) those whose containers do not start. */
+/* Returns those of the VFs (bits) whose containers do not start. */
 static unsigned start(unsigned vfs, const char **ret_why)
 {
 	size_t first = h.n_gates;
@@ -511,22 +511,22 @@ static unsigned start(unsigned vfs, const char **ret_why)
 
 	for (unsigned i = 0; i < WORLD_VFS; i++)
 		if (vfs & 1u << i)
-			ask(i);
-	if (!loop_until(&h.w->loop, all_told, &first, LIMIT_MS))
-		fail_msg("a container waits for ever: %s", what_is());
+			request_gate(i);
+	if (!loop_until(&h.w->loop, all_answered, &first, LIMIT_MS))
+		fail_msg("a container waits for ever: %s", status_text());
 	for (size_t i = first; i < h.n_gates; i++) {
 		if (!h.gates[i].gate.err.code)
 			continue;
 		if (strstr(h.gates[i].gate.err.msg, "(waited "))
 			fail_msg("a container waits for ever: %s; %s", h.gates[i].gate.err.msg,
-				 what_is());
+				 status_text());
 		left |= 1u << h.gates[i].vf;
 		*ret_why = h.gates[i].gate.err.msg;
 	}
 	return left;
 }
 
-/* No gate is shut for ever. */
+/* No gate request waits for ever. */
 static void start_all(void)
 {
 	const char *why = "";
@@ -582,7 +582,7 @@ static void count(void)
 	sum.refused += c.gate_refusals;
 }
 
-static void live(uint64_t seed)
+static void run_history(uint64_t seed)
 {
 	memset(&h, 0, sizeof(h));
 	h.seed = seed * 0x9e3779b97f4a7c15 + 1;
@@ -603,10 +603,10 @@ static void live(uint64_t seed)
 	count();
 	world_free(h.w);
 	for (size_t i = 0; i < h.n_gates; i++)
-		assert_int_equal(h.gates[i].gate.told, !h.gates[i].cancelled);
+		assert_int_equal(h.gates[i].gate.answers, !h.gates[i].cancelled);
 }
 
-/* How many make sure that each kind of end is among them. */
+/* So many histories produce each kind of result. */
 #define ENOUGH 20
 
 static unsigned long from_environment(const char *name, unsigned long otherwise)
@@ -616,22 +616,23 @@ static unsigned long from_environment(const char *name, unsigned long otherwise)
 	return text ? strtoul(text, NULL, 10) : otherwise;
 }
 
-/* HISTORIES=n of them (20), from SEED=n on (1); SEED alone: that one. */
+/* Environment: HISTORIES=n runs n histories (default 20), beginning with SEED=n (default 1); SEED
+ * alone runs that one. */
 static void test_histories(void **state)
 {
 	unsigned long n = from_environment("HISTORIES", getenv("SEED") ? 1 : ENOUGH);
 	unsigned long first = from_environment("SEED", 1);
 
 	(void)state;
-	setlinebuf(stdout); /* the last line names the one that fails */
+	setlinebuf(stdout); /* a crash leaves the failing seed in the last line */
 	for (unsigned long i = 0; i < n; i++) {
 		print_message("SEED=%lu\n", first + i);
-		live(first + i);
+		run_history(first + i);
 	}
 	print_message(
 		"%u attached, %u failed, %u returned, %u stuck, %u gates opened, %u refused, "
 		"%u left dirty, %u renewed, %u started at the end; %u lies, %u folders removed, "
-		"%u marks taken away, %u renamed\n",
+		"%u marks removed, %u renamed\n",
 		(unsigned)sum.attached, (unsigned)sum.failed, (unsigned)sum.returned,
 		(unsigned)sum.stuck, (unsigned)sum.opened, (unsigned)sum.refused,
 		(unsigned)sum.left, (unsigned)sum.renewed, (unsigned)sum.started,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Requests of an administrator to the attach engine: a device into a pod, and back. */
+/* Admin requests to the attach engine: attach a device to a pod, and detach it. */
 #include "engine.h"
 
 #include <limits.h>
@@ -18,7 +18,7 @@
 #include "tmptree.h"
 #include "world_pods.h"
 
-static struct world_gate asked;
+static struct world_gate request;
 
 static int ask_attach(struct world *w, unsigned i, uint64_t ns, struct err *e)
 {
@@ -26,14 +26,15 @@ static int ask_attach(struct world *w, unsigned i, uint64_t ns, struct err *e)
 	struct net_plan plan = {.ifname = "net1"};
 
 	snprintf(owner.netns.path, sizeof(owner.netns.path), "/ns/%u", (unsigned)ns);
-	asked = (struct world_gate){.told = 0};
-	return attach_engine_attach(w->engine, world_vf(i), &owner, &plan, world_tell, &asked, e);
+	request = (struct world_gate){.answers = 0};
+	return attach_engine_attach(w->engine, world_vf(i), &owner, &plan, world_on_answer,
+				    &request, e);
 }
 
-static int take_back(struct world *w, unsigned i, bool force, struct err *e)
+static int ask_detach(struct world *w, unsigned i, bool force, struct err *e)
 {
-	asked = (struct world_gate){.told = 0};
-	return attach_engine_detach(w->engine, world_vf(i), force, world_tell, &asked, e);
+	request = (struct world_gate){.answers = 0};
+	return attach_engine_detach(w->engine, world_vf(i), force, world_on_answer, &request, e);
 }
 
 static void test_requests(void **state)
@@ -44,43 +45,44 @@ static void test_requests(void **state)
 
 	(void)state;
 	assert_int_equal(ask_attach(w, 2, ns, &e), 0);
-	assert_int_equal(asked.told, 0);
-	world_until_told(w, &asked);
-	assert_int_equal(asked.err.code, 0);
+	assert_int_equal(request.answers, 0);
+	world_until_answered(w, &request);
+	assert_int_equal(request.err.code, 0);
 	assert_int_equal(w->n_moving, 1);
 	assert_false(w->moving);
 	assert_int_equal(w->devices[2].ns, ns);
 	assert_int_equal(attach_engine_fitness(w->engine, world_vf(2)), ATTACH_UNFIT);
 	assert_int_equal(ask_attach(w, 2, ns, &e), -EBUSY);
-	assert_int_equal(take_back(w, 3, false, &e), -ENOENT);
-	assert_int_equal(take_back(w, 2, false, &e), 0);
-	world_until_told(w, &asked);
-	assert_int_equal(asked.err.code, 0);
+	assert_int_equal(ask_detach(w, 3, false, &e), -ENOENT);
+	assert_int_equal(ask_detach(w, 2, false, &e), 0);
+	world_until_answered(w, &request);
+	assert_int_equal(request.err.code, 0);
 	assert_true(world_is_clean(w));
 
 	w->fail_in[STEP_MOVE] = -EPERM;
 	assert_int_equal(ask_attach(w, 2, ns, &e), 0);
-	world_until_told(w, &asked);
-	assert_int_equal(asked.err.code, -EPERM);
+	world_until_answered(w, &request);
+	assert_int_equal(request.err.code, -EPERM);
 	w->fail_in[STEP_MOVE] = 0;
 
-	/* A pod's is taken only by force, and not brought back until its container asks. */
+	/* A pod's device is detached only by force, and not attached again until a container of it
+	 * starts. */
 	world_show_devices(w);
 	other = world_run_pod(w, 2, "b");
 	assert_int_equal(ask_attach(w, 2, ns, &e), -EBUSY);
-	assert_int_equal(take_back(w, 2, false, &e), -EBUSY);
-	assert_int_equal(take_back(w, 2, true, &e), 0);
-	world_until_told(w, &asked);
-	assert_int_equal(asked.err.code, 0);
+	assert_int_equal(ask_detach(w, 2, false, &e), -EBUSY);
+	assert_int_equal(ask_detach(w, 2, true, &e), 0);
+	world_until_answered(w, &request);
+	assert_int_equal(request.err.code, 0);
 	world_settle(w);
 	assert_int_equal(world_state(w, 2), ATTACH_FREE);
-	assert_int_equal(ask_attach(w, 2, ns, &e), -EBUSY); /* it is still given away */
+	assert_int_equal(ask_attach(w, 2, ns, &e), -EBUSY); /* still allocated to the pod */
 	world_end_pod(w, 2, other);
 	world_end_namespace(w, ns);
 	world_end(w);
 }
 
-/* That an admin request is no news to whoever wonders where it stays. */
+/* The status must show why the device is stuck, not that an admin requested its return. */
 static void test_a_failed_detach_keeps_its_reason(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -89,11 +91,11 @@ static void test_a_failed_detach_keeps_its_reason(void **state)
 
 	(void)state;
 	w->fail_back[BACK_MOVE] = -EBUSY;
-	assert_int_equal(take_back(w, 2, true, &e), 0);
-	world_until_told(w, &asked);
+	assert_int_equal(ask_detach(w, 2, true, &e), 0);
+	world_until_answered(w, &request);
 	world_until_state(w, 2, ATTACH_BAD);
 	assert_non_null(
-		strstr(attach_engine_find(w->engine, world_vf(2))->error, "somebody said so"));
+		strstr(attach_engine_find(w->engine, world_vf(2))->error, "failure of the test"));
 	w->fail_back[BACK_MOVE] = 0;
 	world_until_state(w, 2, ATTACH_FREE);
 	world_end_pod(w, 2, ns);
@@ -106,11 +108,12 @@ static int request_pod(struct world *w, unsigned i, const char *pod, struct err 
 	struct net_plan plan = {.ifname = "net1"};
 
 	snprintf(owner.pod, sizeof(owner.pod), "%s", pod);
-	asked = (struct world_gate){.told = 0};
-	return attach_engine_attach(w->engine, world_vf(i), &owner, &plan, world_tell, &asked, e);
+	request = (struct world_gate){.answers = 0};
+	return attach_engine_attach(w->engine, world_vf(i), &owner, &plan, world_on_answer,
+				    &request, e);
 }
 
-/* Nothing is attached on this node: neither journal nor runtime were needed before. */
+/* This node attaches nothing: neither journal nor runtime was needed before. */
 static struct world *start_without_pools(struct pool_network **ret)
 {
 	struct world *w = world_new(WORLD_PLAIN, false);
@@ -128,7 +131,7 @@ static struct world *start_without_pools(struct pool_network **ret)
 	return w;
 }
 
-/* Before everything is known that it needs. */
+/* The request comes before the engine has the lists that it needs. */
 static void test_the_first_request(void **state)
 {
 	struct pool_network *network;
@@ -139,19 +142,19 @@ static void test_the_first_request(void **state)
 	(void)state;
 	assert_false(w->shown.known);
 	assert_int_equal(request_pod(w, 2, "x", &e), 0);
-	assert_int_equal(asked.told, 0);
-	world_until_told(w, &asked);
-	assert_string_equal(asked.err.msg, "");
+	assert_int_equal(request.answers, 0);
+	world_until_answered(w, &request);
+	assert_string_equal(request.err.msg, "");
 	assert_int_equal(w->devices[2].ns, ns);
 	assert_int_equal(request_pod(w, 3, "y", &e), -ENOENT);
 	assert_non_null(strstr(e.msg, "no running pod a/y"));
-	assert_int_equal(take_back(w, 2, false, &e), 0);
-	world_until_told(w, &asked);
+	assert_int_equal(ask_detach(w, 2, false, &e), 0);
+	world_until_answered(w, &request);
 	w->config.pools[0].network = network;
 	world_end(w);
 }
 
-/* What is wrong is told when it can be known; and what does not become known. */
+/* An impossible request fails as soon as that is known, or when the lists do not arrive in time. */
 static void test_early_requests_that_are_impossible(void **state)
 {
 	struct pool_network *network;
@@ -161,31 +164,31 @@ static void test_early_requests_that_are_impossible(void **state)
 
 	(void)state;
 	assert_int_equal(request_pod(w, 2, "y", &e), 0);
-	world_until_told(w, &asked);
-	assert_int_equal(asked.err.code, -ENOENT);
+	world_until_answered(w, &request);
+	assert_int_equal(request.err.code, -ENOENT);
 	world_close(w);
 	w->fail_journal = -EROFS;
 	w->runtime_dead = true;
 	world_open(w, false);
 	assert_int_equal(ask_attach(w, 2, ns, &e), 0);
-	world_until_told(w, &asked);
-	assert_int_equal(asked.err.code, -EAGAIN);
-	assert_non_null(strstr(asked.err.msg, "still starting: "));
+	world_until_answered(w, &request);
+	assert_int_equal(request.err.code, -EAGAIN);
+	assert_non_null(strstr(request.err.msg, "still starting: "));
 	assert_int_equal(ask_attach(w, 2, ns, &e), 0);
 	world_close(w);
-	assert_int_equal(asked.told, 1);
-	assert_int_equal(asked.err.code, -ECANCELED);
+	assert_int_equal(request.answers, 1);
+	assert_int_equal(request.err.code, -ECANCELED);
 	w->fail_journal = 0;
 	world_open(w, false);
 	assert_int_equal(request_pod(w, 2, "x", &e), 0);
-	world_until_told(w, &asked);
-	assert_int_equal(asked.err.code, -EAGAIN);
-	assert_non_null(strstr(asked.err.msg, "pod a/x: the container runtime"));
+	world_until_answered(w, &request);
+	assert_int_equal(request.err.code, -EAGAIN);
+	assert_non_null(strstr(request.err.msg, "pod a/x: the container runtime"));
 	w->config.pools[0].network = network;
 	world_end(w);
 }
 
-/* What the node, or somebody else, needs is not given away. */
+/* Devices that the node or another process uses are not attached. */
 static void test_requests_for_used_functions(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -196,8 +199,8 @@ static void test_requests_for_used_functions(void **state)
 	struct err e;
 
 	(void)state;
-	assert_int_equal(attach_engine_attach(w->engine, "0000:03:00.0", &owner, &plan, world_tell,
-					      &asked, &e),
+	assert_int_equal(attach_engine_attach(w->engine, "0000:03:00.0", &owner, &plan,
+					      world_on_answer, &request, &e),
 			 -EBUSY);
 	assert_string_equal(e.msg, "0000:03:00.0 has VFs");
 	for (size_t i = 0; i < w->inventory.host.n_netdevs; i++)
@@ -211,12 +214,12 @@ static void test_requests_for_used_functions(void **state)
 	w->runtime_dead = true;
 	world_show_all(w);
 	world_settle(w);
-	w->devices[2].marked = true; /* and nobody knows how it came there */
+	w->devices[2].marked = true; /* its owner is unknown */
 	w->devices[2].ns = ns;
 	world_hold(w, 2, "x");
 	world_show_all(w);
 	world_until_state(w, 2, ATTACH_BAD);
-	assert_int_equal(take_back(w, 2, true, &e), -EAGAIN);
+	assert_int_equal(ask_detach(w, 2, true, &e), -EAGAIN);
 	w->runtime_dead = false;
 	world_end_sandbox(w, ns);
 	world_unhold(w, 2);
@@ -225,7 +228,7 @@ static void test_requests_for_used_functions(void **state)
 	world_end(w);
 }
 
-/* It comes during the last visit to a worker, when nothing is left to turn back at. */
+/* The request comes during the attach's last job, after its last check for cancellation. */
 static void test_request_during_attach(void **state)
 {
 	struct world *w = world_start(WORLD_IPAM);
@@ -245,15 +248,15 @@ static void test_request_during_attach(void **state)
 	tmptree_write(w->dir, "go", "%s", "");
 	while (strcmp(attach_engine_find(w->engine, world_vf(0))->step, "ipam") == 0)
 		loop_wakeups(&w->loop, 1);
-	assert_int_equal(take_back(w, 0, true, &e), 0);
+	assert_int_equal(ask_detach(w, 0, true, &e), 0);
 	world_let_go(w);
-	world_until_told(w, &asked);
-	assert_int_equal(asked.err.code, 0);
+	world_until_answered(w, &request);
+	assert_int_equal(request.err.code, 0);
 	assert_int_equal(world_state(w, 0), ATTACH_FREE);
 	world_end(w);
 }
 
-static bool none_is_left(void *arg)
+static bool no_record_is_left(void *arg)
 {
 	struct attach_counters c;
 
@@ -261,18 +264,18 @@ static bool none_is_left(void *arg)
 	return c.free == 0;
 }
 
-/* Whoever was told does not look again: it is forgotten without that. */
-static void test_nothing_is_left_of_a_request(void **state)
+/* A completed request is removed without the client reading its result. */
+static void test_a_completed_request_is_removed(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
 	struct err e;
 
 	(void)state;
 	assert_int_equal(ask_attach(w, 2, world_add_sandbox(w, "x", NULL), &e), 0);
-	world_until_told(w, &asked);
-	assert_int_equal(take_back(w, 2, false, &e), 0);
-	world_until_told(w, &asked);
-	assert_true(loop_until(&w->loop, none_is_left, w, PATIENCE_MS));
+	world_until_answered(w, &request);
+	assert_int_equal(ask_detach(w, 2, false, &e), 0);
+	world_until_answered(w, &request);
+	assert_true(loop_until(&w->loop, no_record_is_left, w, PATIENCE_MS));
 	world_end(w);
 }
 
@@ -294,10 +297,10 @@ static void test_close_with_everything(void **state)
 	}
 	world_until_state(w, 5, ATTACH_ATTACHING);
 	world_close(w);
-	assert_int_equal(asked.told, 1);
-	assert_int_equal(asked.err.code, -ECANCELED);
+	assert_int_equal(request.answers, 1);
+	assert_int_equal(request.err.code, -ECANCELED);
 	for (unsigned i = 1; i < WORLD_VFS; i++) {
-		assert_int_equal(g[i].told, 1);
+		assert_int_equal(g[i].answers, 1);
 		assert_int_equal(g[i].err.code, -ECANCELED);
 	}
 	world_free(w);
@@ -312,7 +315,7 @@ TEST_GROUP(engine_requests)
 		cmocka_unit_test(test_early_requests_that_are_impossible),
 		cmocka_unit_test(test_requests_for_used_functions),
 		cmocka_unit_test(test_request_during_attach),
-		cmocka_unit_test(test_nothing_is_left_of_a_request),
+		cmocka_unit_test(test_a_completed_request_is_removed),
 		cmocka_unit_test(test_close_with_everything),
 	};
 

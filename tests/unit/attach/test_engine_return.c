@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The attach engine takes a device back: what tells it to, and what it does when that fails. */
+/* The attach engine returns a device: what triggers it, and how failures are handled. */
 #include "engine.h"
 
 #include <setjmp.h>
@@ -40,7 +40,8 @@ static void test_each_hint_alone(void **state)
 	ns = world_run_pod(w, 0, "b");
 	world_end_namespace(w, ns);
 	world_show_devices(w);
-	world_until_state(w, 0, ATTACH_RETURNING);
+	world_until_state(w, 0, ATTACH_FREE);
+	assert_non_null(strstr(world_message(w, "Returned"), "netdev is in the host again"));
 	world_end_pod(w, 0, ns);
 
 	world_end(w);
@@ -55,13 +56,13 @@ static unsigned n_contradicting(const struct world *w)
 	return c.contradicting;
 }
 
-static bool is_believed(void *arg)
+static bool is_not_contradicted(void *arg)
 {
 	return n_contradicting(arg) == 0;
 }
 
-/* The list is of a runtime that the kubelet does not use, or cut short: what runs keeps its
- * devices, and what ends returns all the same. */
+/* The list is another runtime's or truncated: running pods keep their devices, and devices of ended
+ * pods are returned. */
 static void test_running_pods_missing_from_the_list_keep_devices(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -86,7 +87,7 @@ static void test_running_pods_missing_from_the_list_keep_devices(void **state)
 	world_end_namespace(w, ns[0]);
 	world_show_all(w);
 	world_until_state(w, 0, ATTACH_FREE);
-	world_end_sandbox(w, ns[1]); /* and the kubelet forgets it */
+	world_end_sandbox(w, ns[1]); /* and the kubelet removes the pod */
 	world_unhold(w, 1);
 	world_show_all(w);
 	world_until_state(w, 1, ATTACH_FREE);
@@ -94,7 +95,7 @@ static void test_running_pods_missing_from_the_list_keep_devices(void **state)
 
 	w->runtime_lies = false;
 	world_show_all(w);
-	assert_true(loop_until(&w->loop, is_believed, w, PATIENCE_MS));
+	assert_true(loop_until(&w->loop, is_not_contradicted, w, PATIENCE_MS));
 	assert_int_equal(world_events(w, "RuntimeContradicted"), 1);
 	assert_int_equal(world_state(w, 2), ATTACH_IN_POD);
 	world_end_pod(w, 0, ns[0]);
@@ -103,8 +104,8 @@ static void test_running_pods_missing_from_the_list_keep_devices(void **state)
 	world_end(w);
 }
 
-/* The next pod's namespace has the inode of one that is gone, and its processes are not the old
- * pod's. Nobody looks at the devices meanwhile. */
+/* The next pod's namespace has the inode of the removed one, whose pod's processes have exited. The
+ * devices are not scanned meanwhile. */
 static void test_a_reused_inode_is_another_namespace(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -125,7 +126,7 @@ static void test_a_reused_inode_is_another_namespace(void **state)
 	world_end(w);
 }
 
-/* A proxy that says of all that they have ended. */
+/* A proxy lists all sandboxes as not ready. */
 static void test_running_pods_listed_as_ended_keep_devices(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -148,7 +149,7 @@ static enum attach_fitness fitness(const struct world *w, unsigned i)
 	return attach_engine_fitness(w->engine, world_vf(i));
 }
 
-/* The kubelet forgets a pod, and gives its device away, while a container still ignores SIGTERM. */
+/* The kubelet removes a pod and gives its device away, while a container still ignores SIGTERM. */
 static void test_a_container_that_ends_slowly_keeps_its_device(void **state)
 {
 	struct world *w = world_start("{\"timeoutMs\": 20000}");
@@ -167,14 +168,14 @@ static void test_a_container_that_ends_slowly_keeps_its_device(void **state)
 	world_show_all(w);
 	world_ask(w, &g, 0);
 	world_settle(w);
-	assert_int_equal(g.told, 0);
+	assert_int_equal(g.answers, 0);
 	assert_int_equal(fitness(w, 0), ATTACH_LEAVING);
 	assert_int_equal(w->devices[0].ns, old);
 	assert_int_equal(world_state(w, 0), ATTACH_IN_POD);
 	world_end_sandbox(w, old);
 	world_end_namespace(w, old);
 	world_show_all(w);
-	world_until_told(w, &g);
+	world_until_answered(w, &g);
 	assert_int_equal(g.err.code, 0);
 	assert_int_equal(w->devices[0].ns, new);
 	assert_int_equal(world_events(w, "Returned"), 1);
@@ -182,7 +183,7 @@ static void test_a_container_that_ends_slowly_keeps_its_device(void **state)
 	world_end(w);
 }
 
-/* Its pod ends while it is attached: at its next step it turns back. */
+/* The pod ends during the attach, which is cancelled before its next step. */
 static void test_a_pod_that_ends_cancels_its_attach(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -202,7 +203,7 @@ static void test_a_pod_that_ends_cancels_its_attach(void **state)
 	world_end(w);
 }
 
-/* More of them than are worked on at a time. */
+/* There are more returns than run at a time. */
 static void test_closing_completes_running_returns(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -230,7 +231,7 @@ static void test_closing_completes_running_returns(void **state)
 	world_free(w);
 }
 
-static void test_return_fails_and_heals(void **state)
+static void test_a_failed_return_is_retried(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
 
@@ -253,7 +254,7 @@ static void test_return_fails_and_heals(void **state)
 		world_until_state(w, 4, ATTACH_BAD);
 		assert_int_equal(world_events(w, "ReturnFailed"), 1);
 		assert_non_null(strstr(attach_engine_find(w->engine, world_vf(4))->error,
-				       "somebody said so"));
+				       "failure of the test"));
 		w->fail_back[step] = 0;
 		world_until_state(w, 4, ATTACH_FREE);
 		assert_int_equal(world_events(w, "Returned"), 1);
@@ -263,8 +264,8 @@ static void test_return_fails_and_heals(void **state)
 	world_end(w);
 }
 
-/* The pod ends, and so often its return fails with -EAGAIN. */
-static void return_in_vain(struct world *w, unsigned n)
+/* The pod ends, and its return fails n times with -EAGAIN. */
+static void return_after_failures(struct world *w, unsigned n)
 {
 	uint64_t ns = world_run_pod(w, 4, "b");
 
@@ -287,9 +288,9 @@ static void test_a_short_delay_of_the_kernel_causes_no_event(void **state)
 	struct world *w = world_start(WORLD_PLAIN);
 
 	(void)state;
-	return_in_vain(w, 4);
+	return_after_failures(w, 4);
 	assert_int_equal(world_events(w, "ReturnFailed"), 0);
-	return_in_vain(w, 6); /* it takes too long, which is told once */
+	return_after_failures(w, 6); /* too long: one event */
 	assert_int_equal(world_events(w, "ReturnFailed"), 1);
 	world_end(w);
 }
@@ -314,7 +315,7 @@ static void test_a_removed_device(void **state)
 	world_free(w);
 }
 
-/* --- namespaces that are not where they were -------------------------------------------------- */
+/* --- namespaces without their path ---------------------------------------------------------- */
 
 static void until_searched(struct world *w, unsigned n)
 {
@@ -323,7 +324,7 @@ static void until_searched(struct world *w, unsigned n)
 	world_settle(w);
 }
 
-/* Somebody unmounts the path; the pod runs on. */
+/* The path is unmounted; the pod runs on. */
 static void test_a_removed_path_returns_nothing(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -339,14 +340,15 @@ static void test_a_removed_path_returns_nothing(void **state)
 	assert_int_equal(s->record->state, ATTACH_IN_POD);
 	assert_string_equal(s->record->owner.netns.path, "/moved/1");
 	world_ask(w, &g, 1);
-	world_until_told(w, &g);
+	world_until_answered(w, &g);
 	assert_int_equal(g.err.code, 0);
 	assert_int_equal(world_events(w, "Returned"), 0);
 	world_end_pod(w, 1, ns);
 	world_end(w);
 }
 
-/* What is not seen is not known, and changes nothing; nor does a runtime that stands by its pod. */
+/* A search that cannot see all processes changes nothing; nor does a missing namespace whose
+ * sandbox the runtime still lists as ready. */
 static void test_an_inconclusive_search_returns_nothing(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -368,8 +370,8 @@ static void test_an_inconclusive_search_returns_nothing(void **state)
 	world_end(w);
 }
 
-/* Before it moved it was in the host: that it was seen there is no sign of its having come back,
- * when neither its namespace nor its sandbox can be asked for meanwhile. */
+/* An old scan shows the netdev in the host, from before the attach moved it. That is no sign of its
+ * return while neither its namespace nor its sandbox can be checked. */
 static void test_an_unknown_namespace_during_attach(void **state)
 {
 	struct world *w = world_start(WORLD_IPAM);
@@ -402,9 +404,9 @@ static void test_an_unknown_namespace_during_attach(void **state)
 	world_end(w);
 }
 
-/* The kernel returns the netdev of a namespace that ends before the runtime says that the sandbox
- * has: that is an ordinary end, and nothing is attached to it again. */
-static void test_the_kernel_is_quicker_than_the_runtime(void **state)
+/* When a namespace ends, the kernel returns the netdev before the runtime lists the sandbox as not
+ * ready: a normal end of the pod, and the device is not attached to it again. */
+static void test_the_kernel_returns_the_netdev_before_the_runtime_reports(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
 	uint64_t ns = world_run_pod(w, 0, "a");
@@ -415,7 +417,7 @@ static void test_the_kernel_is_quicker_than_the_runtime(void **state)
 	world_end_namespace(w, ns);
 	world_show_devices(w);
 	world_until_events(w, "Returned", 1);
-	while (w->pods_asked == 0) /* whether the sandbox is still there */
+	while (w->pods_asked == 0) /* for the current sandboxes */
 		uv_run(&w->loop, UV_RUN_ONCE);
 	assert_null(strstr(world_message(w, "Returned"), "moved out"));
 	world_settle(w);
@@ -431,7 +433,7 @@ static void test_the_kernel_is_quicker_than_the_runtime(void **state)
 	world_end(w);
 }
 
-/* A runtime that goes on saying that it is ready is wrong about its namespace, and that is told. */
+/* The runtime lists the sandbox as ready, but its namespace does not exist: an event is emitted. */
 static void test_a_sandbox_without_its_namespace(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -446,7 +448,7 @@ static void test_a_sandbox_without_its_namespace(void **state)
 	world_end(w);
 }
 
-/* A person's attachment: no runtime knows of it. */
+/* An admin attachment, of which the runtime knows nothing. */
 static void test_a_namespace_found_nowhere_is_dead(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -458,15 +460,16 @@ static void test_a_namespace_found_nowhere_is_dead(void **state)
 	(void)state;
 	w->alive[7] = true;
 	w->ino[7] = 7;
-	assert_int_equal(
-		attach_engine_attach(w->engine, world_vf(3), &owner, &plan, world_tell, &g, &e), 0);
-	world_until_told(w, &g);
+	assert_int_equal(attach_engine_attach(w->engine, world_vf(3), &owner, &plan,
+					      world_on_answer, &g, &e),
+			 0);
+	world_until_answered(w, &g);
 	assert_int_equal(g.err.code, 0);
 	w->blind = w->moved[7] = true;
 	world_show_all(w);
 	until_searched(w, 1);
 	assert_int_equal(world_state(w, 3), ATTACH_IN_POD);
-	world_end_namespace(w, 7); /* its netdev is in the host again, and that can be seen */
+	world_end_namespace(w, 7); /* the scan shows its netdev in the host */
 	world_show_all(w);
 	world_until_state(w, 3, ATTACH_FREE);
 	assert_string_equal(strstr(world_message(w, "Returned"), "its netdev"),
@@ -475,8 +478,8 @@ static void test_a_namespace_found_nowhere_is_dead(void **state)
 	world_end(w);
 }
 
-/* Its namespace stands, and its netdev is in the host: its driver was taken and given back. */
-static void test_an_admin_attachment_whose_netdev_is_back(void **state)
+/* Its namespace exists, and its netdev is in the host, because its driver was bound again. */
+static void test_an_admin_attachment_whose_netdev_is_in_the_host(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
 	const struct attach_owner owner = {.door = DOOR_ADMIN, .netns.path = "/ns/7"};
@@ -487,9 +490,10 @@ static void test_an_admin_attachment_whose_netdev_is_back(void **state)
 	(void)state;
 	w->alive[7] = true;
 	w->ino[7] = 7;
-	assert_int_equal(
-		attach_engine_attach(w->engine, world_vf(3), &owner, &plan, world_tell, &g, &e), 0);
-	world_until_told(w, &g);
+	assert_int_equal(attach_engine_attach(w->engine, world_vf(3), &owner, &plan,
+					      world_on_answer, &g, &e),
+			 0);
+	world_until_answered(w, &g);
 	assert_int_equal(g.err.code, 0);
 	world_take_out(w, 3);
 	world_show_devices(w);
@@ -528,16 +532,16 @@ TEST_GROUP(engine_return)
 		cmocka_unit_test(test_a_container_that_ends_slowly_keeps_its_device),
 		cmocka_unit_test(test_a_pod_that_ends_cancels_its_attach),
 		cmocka_unit_test(test_closing_completes_running_returns),
-		cmocka_unit_test(test_return_fails_and_heals),
+		cmocka_unit_test(test_a_failed_return_is_retried),
 		cmocka_unit_test(test_a_short_delay_of_the_kernel_causes_no_event),
 		cmocka_unit_test(test_a_removed_device),
 		cmocka_unit_test(test_a_removed_path_returns_nothing),
 		cmocka_unit_test(test_an_inconclusive_search_returns_nothing),
 		cmocka_unit_test(test_an_unknown_namespace_during_attach),
-		cmocka_unit_test(test_the_kernel_is_quicker_than_the_runtime),
+		cmocka_unit_test(test_the_kernel_returns_the_netdev_before_the_runtime_reports),
 		cmocka_unit_test(test_a_sandbox_without_its_namespace),
 		cmocka_unit_test(test_a_namespace_found_nowhere_is_dead),
-		cmocka_unit_test(test_an_admin_attachment_whose_netdev_is_back),
+		cmocka_unit_test(test_an_admin_attachment_whose_netdev_is_in_the_host),
 		cmocka_unit_test(test_an_idle_engine_does_not_wake_up),
 	};
 

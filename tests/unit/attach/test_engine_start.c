@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The attach engine starts: on journals of every kind, without one, without a runtime, and only to
- * watch. */
+/* The attach engine starts: with journals of every kind, without one, without a runtime, and as a
+ * dry run. */
 #include "engine.h"
 
 #include <setjmp.h>
@@ -19,7 +19,7 @@
 
 /* --- journals -------------------------------------------------------------------------------- */
 
-static void leave(struct world *w, unsigned i, enum attach_state state, uint64_t ns)
+static void leave_record(struct world *w, unsigned i, enum attach_state state, uint64_t ns)
 {
 	struct world_device *d = &w->devices[i];
 	struct attach_record *r = &d->record;
@@ -41,22 +41,22 @@ static void leave(struct world *w, unsigned i, enum attach_state state, uint64_t
 static void test_journal_of_every_state(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
-	uint64_t ns = world_add_sandbox(w, "b", NULL), unknown = world_add_sandbox(w, "e", NULL);
+	uint64_t ns = world_add_sandbox(w, "b", NULL), ended = world_add_sandbox(w, "e", NULL);
 	struct world_gate g;
 
 	(void)state;
 	world_close(w);
-	world_end_sandbox(w, unknown);
-	leave(w, 0, ATTACH_ATTACHING, ns);
-	leave(w, 1, ATTACH_IN_POD, ns);
-	leave(w, 2, ATTACH_RETURNING, ns);
-	leave(w, 3, ATTACH_BAD, ns);
+	world_end_sandbox(w, ended);
+	leave_record(w, 0, ATTACH_ATTACHING, ns);
+	leave_record(w, 1, ATTACH_IN_POD, ns);
+	leave_record(w, 2, ATTACH_RETURNING, ns);
+	leave_record(w, 3, ATTACH_BAD, ns);
 	w->devices[4].bad = true;
-	w->devices[4].traces = 1; /* and its pod has taken the mark away */
+	w->devices[4].traces = 1; /* its pod has removed the alias */
 	w->devices[5].bad = true;
 	w->devices[5].marked = true;
-	w->devices[5].ns = unknown;
-	w->devices[6].marked = true; /* nobody knows of it */
+	w->devices[5].ns = ended;
+	w->devices[6].marked = true; /* without a record */
 	world_hold(w, 1, "b");
 	world_open(w, false);
 	world_show_all(w);
@@ -74,7 +74,7 @@ static void test_journal_of_every_state(void **state)
 	assert_int_equal(world_events(w, "Orphan"), 1);
 	world_settle(w);
 	world_ask(w, &g, 1);
-	world_until_told(w, &g);
+	world_until_answered(w, &g);
 	assert_int_equal(g.err.code, 0);
 	assert_int_equal(world_events(w, "Attached"), 0);
 	w->devices[4].bad = w->devices[5].bad = false;
@@ -82,7 +82,7 @@ static void test_journal_of_every_state(void **state)
 	world_end(w);
 }
 
-/* Of a device that has left the bus, or was never there, nothing is to be returned. */
+/* The device of an unreadable record was removed or never existed: nothing is returned. */
 static void test_unreadable_record_of_an_absent_device(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -100,8 +100,8 @@ static void test_unreadable_record_of_an_absent_device(void **state)
 	world_free(w);
 }
 
-/* The node is started anew: devices are as the kernel and an administrator have made them since,
- * and a namespace that looks like the old one is another's. Whatever state they were in. */
+/* The node was rebooted: devices have the settings of the kernel and an administrator, and a
+ * namespace with the same inode is another one. Records in any state are dropped. */
 static void test_journal_of_another_boot(void **state)
 {
 	static const enum attach_state states[] = {ATTACH_ATTACHING, ATTACH_IN_POD,
@@ -112,10 +112,10 @@ static void test_journal_of_another_boot(void **state)
 	(void)state;
 	world_close(w);
 	for (unsigned i = 0; i < 4; i++) {
-		leave(w, i, states[i], ns);
+		leave_record(w, i, states[i], ns);
 		snprintf(w->devices[i].record.boot, BOOT_ID_SIZE, "the one before");
 		w->devices[i].ns = 0;
-		w->devices[i].marked = false; /* and dirty: that is the administrator's */
+		w->devices[i].marked = false; /* dirty: set up by the administrator */
 	}
 	snprintf(w->boot, sizeof(w->boot), "this one");
 	world_hold(w, 1, "b");
@@ -123,7 +123,7 @@ static void test_journal_of_another_boot(void **state)
 	world_show_all(w);
 	world_until_events(w, "Returned", 4);
 	assert_non_null(strstr(world_message(w, "Returned"), "was rebooted"));
-	world_until_state(w, 1, ATTACH_IN_POD); /* again, for the list says so */
+	world_until_state(w, 1, ATTACH_IN_POD); /* attached again, because the kubelet lists it */
 	for (unsigned i = 0; i < 4; i++) {
 		assert_true(w->devices[i].dirty);
 		w->devices[i].dirty = i == 1;
@@ -135,7 +135,7 @@ static void test_journal_of_another_boot(void **state)
 	world_end(w);
 }
 
-/* The journal is lost, the pod runs on: what mark, kubelet and runtime tell is enough. */
+/* The journal is lost, the pod runs on: alias, kubelet and runtime identify the pod. */
 static void test_journal_lost(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -157,7 +157,7 @@ static void test_journal_lost(void **state)
 	assert_int_equal(world_events(w, "Adopted"), 2);
 	assert_int_equal(world_events(w, "Returned"), 0);
 	world_ask(w, &g, 1);
-	world_until_told(w, &g);
+	world_until_answered(w, &g);
 	assert_int_equal(g.err.code, 0);
 	w->devices[2].bad = false;
 	world_end_pod(w, 1, ns);
@@ -165,7 +165,7 @@ static void test_journal_lost(void **state)
 	world_end(w);
 }
 
-/* As long as nobody says who has it, it stays where it is. */
+/* While its owner is unknown, the device stays where it is. */
 static void test_journal_lost_without_runtime(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -187,9 +187,8 @@ static void test_journal_lost_without_runtime(void **state)
 	world_end(w);
 }
 
-/* A kubelet that has just been started does not name all yet. The pod lives: it keeps its device.
- */
-static void test_journal_lost_while_the_kubelet_learns_its_pods(void **state)
+/* A restarted kubelet does not list all pods yet. The pod runs, so it keeps its device. */
+static void test_journal_lost_while_the_kubelet_lists_only_some_pods(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
 	uint64_t ns = world_run_pod(w, 1, "b");
@@ -210,7 +209,8 @@ static void test_journal_lost_while_the_kubelet_learns_its_pods(void **state)
 	world_end(w);
 }
 
-/* The kubelet has given it to another pod, while a container of its pod still runs. */
+/* The kubelet has allocated the device to another pod, while a container of the old pod still
+ * runs. */
 static void test_journal_lost_pod_ends_slowly(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -235,7 +235,7 @@ static void test_journal_lost_pod_ends_slowly(void **state)
 	world_end(w);
 }
 
-/* What tells of a device in the host is its record alone. */
+/* Only the record identifies a device that stays in the host. */
 static void test_journal_bad_of_a_pod_with_the_hosts_network(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -260,7 +260,7 @@ static void test_journal_bad_of_a_pod_with_the_hosts_network(void **state)
 	world_end(w);
 }
 
-/* Its pod has ended, and nobody names it. */
+/* The pod has ended and is in no list. */
 static void test_journal_lost_pod_ended(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -279,7 +279,7 @@ static void test_journal_lost_pod_ended(void **state)
 	world_end(w);
 }
 
-/* Whoever may set an alias sets ours. */
+/* Any process with CAP_NET_ADMIN can set our alias on a netdev. */
 static void test_forged_mark(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -303,7 +303,7 @@ static void test_forged_mark(void **state)
 	world_end(w);
 }
 
-/* Without a runtime nothing is taken from anybody. */
+/* Without a runtime no device is returned. */
 static void test_start_without_runtime(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -331,18 +331,18 @@ static void test_no_journal(void **state)
 	world_close(w);
 	w->fail_journal = -EROFS;
 	world_open(w, false);
-	world_until_ready(w); /* pools that attach nothing do not wait for it */
+	world_until_ready(w); /* pools without "network" do not need it */
 	world_add_sandbox(w, "b", NULL);
 	world_hold(w, 0, "b");
 	world_ask(w, &g, 0);
-	world_until_told(w, &g);
+	world_until_answered(w, &g);
 	assert_int_equal(g.err.code, -EROFS);
-	assert_non_null(strstr(g.err.msg, "journal: somebody said so"));
-	w->devices[4].marked = true; /* what is away is returned */
+	assert_non_null(strstr(g.err.msg, "journal: failure of the test"));
+	w->devices[4].marked = true; /* devices in pods are returned */
 	world_show_devices(w);
 	world_until_events(w, "Returned", 1);
 	attach_engine_counters(w->engine, &c);
-	assert_string_equal(c.journal_error, "journal: somebody said so");
+	assert_string_equal(c.journal_error, "journal: failure of the test");
 	assert_int_equal(world_events(w, "JournalBad"), 1);
 	world_end(w);
 }
@@ -355,12 +355,12 @@ static bool journal_works(void *arg)
 	return !c.journal_error[0];
 }
 
-static bool journal_was_tried_again(void *arg)
+static bool journal_open_was_retried(void *arg)
 {
 	return ((struct world *)arg)->n_journal_opened > 1;
 }
 
-/* Nothing else happens on this node meanwhile. */
+/* Nothing else triggers the retry on this node. */
 static void test_opening_the_journal_is_retried(void **state)
 {
 	struct world *w = world_new(WORLD_PLAIN, false);
@@ -371,13 +371,13 @@ static void test_opening_the_journal_is_retried(void **state)
 	w->n_journal_opened = 0;
 	world_open(w, false);
 	world_until_ready(w);
-	assert_true(loop_until(&w->loop, journal_was_tried_again, w, PATIENCE_MS));
+	assert_true(loop_until(&w->loop, journal_open_was_retried, w, PATIENCE_MS));
 	w->fail_journal = 0;
 	assert_true(loop_until(&w->loop, journal_works, w, PATIENCE_MS));
 	world_end(w);
 }
 
-/* Whatever is away is on record again before anything else is attached. */
+/* All devices in pods are recorded again before another one is attached. */
 static void test_the_journals_folder_is_removed(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -403,8 +403,8 @@ static void test_the_journals_folder_is_removed(void **state)
 	world_end(w);
 }
 
-/* Its parent is gone, too, as where a container's mount has lost what it was of. */
-static void test_a_removed_folder_that_cannot_be_made_again(void **state)
+/* The parent folder is missing too, as when a container's mount lost its source. */
+static void test_a_removed_folder_that_cannot_be_created_again(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
 	uint64_t first = world_run_pod(w, 0, "a"), second;
@@ -416,7 +416,7 @@ static void test_a_removed_folder_that_cannot_be_made_again(void **state)
 	world_show_all(w);
 	world_until_events(w, "JournalBad", 1);
 	attach_engine_counters(w->engine, &c);
-	assert_string_equal(c.journal_error, "journal: somebody said so");
+	assert_string_equal(c.journal_error, "journal: failure of the test");
 	second = world_add_sandbox(w, "b", NULL);
 	world_hold(w, 1, "b");
 	world_show_all(w);
@@ -431,20 +431,20 @@ static void test_a_removed_folder_that_cannot_be_made_again(void **state)
 	world_end(w);
 }
 
-/* --- blind ------------------------------------------------------------------------------------ */
+/* --- without a view of the host --------------------------------------------------------------- */
 
-/* A daemon that was started without the host's processes: everything looks as if it were gone. */
+/* The daemon was started without access to the host's processes: all namespaces appear removed. */
 static void test_without_a_view_of_the_host_nothing_is_changed(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
 	uint64_t ns = world_run_pod(w, 1, "b");
-	struct world_gate g, order = {0};
+	struct world_gate g, request = {0};
 	struct attach_counters c;
 	struct err e = {0};
 
 	(void)state;
 	world_close(w);
-	leave(w, 3, ATTACH_BAD, ns);
+	leave_record(w, 3, ATTACH_BAD, ns);
 	w->n_events = 0;
 	w->hidden = w->blind = w->moved[ns] = true;
 	world_open(w, false);
@@ -455,10 +455,11 @@ static void test_without_a_view_of_the_host_nothing_is_changed(void **state)
 	world_hold(w, 2, "c");
 	world_show_all(w);
 	world_ask(w, &g, 2);
-	world_until_told(w, &g);
+	world_until_answered(w, &g);
 	assert_non_null(strstr(g.err.msg, "the host is hidden"));
-	assert_int_equal(attach_engine_detach(w->engine, world_vf(1), true, world_tell, &order, &e),
-			 -EAGAIN);
+	assert_int_equal(
+		attach_engine_detach(w->engine, world_vf(1), true, world_on_answer, &request, &e),
+		-EAGAIN);
 	assert_non_null(strstr(e.msg, "the host is hidden"));
 	assert_int_equal(world_state(w, 1), ATTACH_IN_POD);
 	assert_int_equal(w->devices[1].ns, ns);
@@ -467,7 +468,7 @@ static void test_without_a_view_of_the_host_nothing_is_changed(void **state)
 	assert_false(attach_engine_is_ready(w->engine));
 	attach_engine_counters(w->engine, &c);
 	assert_string_equal(c.view_error, "the host is hidden.");
-	assert_int_equal(world_events(w, "Blind"), 1); /* told once */
+	assert_int_equal(world_events(w, "Blind"), 1); /* emitted once */
 
 	w->hidden = w->blind = w->moved[ns] = false;
 	world_until_state(w, 1, ATTACH_FREE);
@@ -504,8 +505,8 @@ static void test_dry_run_returns_nothing(void **state)
 
 	(void)state;
 	world_close(w);
-	leave(w, 3, ATTACH_BAD, ns);
-	leave(w, 4, ATTACH_RETURNING, ns);
+	leave_record(w, 3, ATTACH_BAD, ns);
+	leave_record(w, 4, ATTACH_RETURNING, ns);
 	w->devices[5].bad = w->devices[5].marked = true;
 	w->devices[6].marked = true;
 	world_open(w, true);
@@ -530,9 +531,9 @@ TEST_GROUP(engine_start)
 		cmocka_unit_test(test_unreadable_record_of_an_absent_device),
 		cmocka_unit_test(test_journal_lost),
 		cmocka_unit_test(test_the_journals_folder_is_removed),
-		cmocka_unit_test(test_a_removed_folder_that_cannot_be_made_again),
+		cmocka_unit_test(test_a_removed_folder_that_cannot_be_created_again),
 		cmocka_unit_test(test_journal_lost_without_runtime),
-		cmocka_unit_test(test_journal_lost_while_the_kubelet_learns_its_pods),
+		cmocka_unit_test(test_journal_lost_while_the_kubelet_lists_only_some_pods),
 		cmocka_unit_test(test_journal_lost_pod_ends_slowly),
 		cmocka_unit_test(test_journal_lost_pod_ended),
 		cmocka_unit_test(test_journal_bad_of_a_pod_with_the_hosts_network),

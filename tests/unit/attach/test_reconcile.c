@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is to be done with each attachment: every rule, and random histories against an oracle that
- * knows what really is the case. */
+/* reconcile_attachment(): every rule, and random histories checked against the simulation's
+ * state. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,14 +20,14 @@
 /* --- rules ------------------------------------------------------------------------------------ */
 
 enum {
-	GONE = 1,	   /* the namespace */
+	NETNS_GONE = 1,	   /* the namespace was removed */
 	HOST = 2,	   /* in the host's namespace */
-	INTERRUPTED = 4,   /* by our death */
-	DEAF = 8,	   /* the runtime does not answer */
+	INTERRUPTED = 4,   /* by the daemon's exit */
+	NO_RUNTIME = 8,	   /* the runtime does not answer */
 	UNKNOWN_HELD = 16, /* the kubelet never answered */
-	THERE = 32,	   /* the namespace is where it was */
+	THERE = 32,	   /* the namespace's path still leads to it */
 	USED = 64,	   /* a process is in the namespace */
-	HIDDEN = 128,	   /* whether one is cannot be seen */
+	HIDDEN = 128,	   /* whether a process is in it is unknown */
 	STAYS = 256	   /* the pod has the host's network */
 };
 
@@ -36,41 +36,44 @@ static const struct {
 	const char *what, *held, *sandboxes;
 	unsigned facts;
 	uint64_t unheld_ms;
-	const char *why; /* NULL = it is kept */
+	const char *why; /* NULL = it stays attached */
 } rules[] = {
 	{"all is well", "t:c:roce:1@100", "t/u1/0@150+", 0, 0, NULL},
 	{"several containers", "t:a:roce:1 t:b:roce:1", "t/u1/0@150+", 0, 0, NULL},
 	{"by uid", "#u1:c:roce:1", "t/u1/0@150+", 0, 0, NULL},
-	{"times not known", "t:c:roce:1", "t/u1/0@0+", 0, 0, NULL},
+	{"times unknown", "t:c:roce:1", "t/u1/0@0+", 0, 0, NULL},
 	/* the namespace */
-	{"namespace gone", "t:c:roce:1", "t/u1/0@150+", GONE, 0, "its namespace was removed"},
-	{"namespace gone, nobody answers", "", "", GONE | DEAF | UNKNOWN_HELD, 0,
+	{"namespace removed", "t:c:roce:1", "t/u1/0@150+", NETNS_GONE, 0,
 	 "its namespace was removed"},
-	{"taken out", "t:c:roce:1", "t/u1/0@150+", HOST | THERE, 0, "it was moved out of its pod"},
-	{"taken out, nobody answers", "", "", HOST | THERE | DEAF | UNKNOWN_HELD, 0,
+	{"namespace removed, neither kubelet nor runtime answers", "", "",
+	 NETNS_GONE | NO_RUNTIME | UNKNOWN_HELD, 0, "its namespace was removed"},
+	{"moved to the host", "t:c:roce:1", "t/u1/0@150+", HOST | THERE, 0,
 	 "it was moved out of its pod"},
+	{"moved to the host, neither kubelet nor runtime answers", "", "",
+	 HOST | THERE | NO_RUNTIME | UNKNOWN_HELD, 0, "it was moved out of its pod"},
 	{"returned by the kernel", "t:c:roce:1", "t/u1/0@150+", HOST, 0,
 	 "its netdev is in the host again"},
 	{"interrupted", "t:c:roce:1", "t/u1/0@150+", INTERRUPTED, 0,
 	 "rocelet was stopped during the operation"},
 	/* the sandbox */
-	{"sandbox gone", "", "", 0, 0, "its sandbox was removed"},
-	{"sandbox gone, given to another pod", "s:c:roce:1", "", 0, 0, "its sandbox was removed"},
-	{"sandbox gone, given to another pod of that name", "t:c:roce:1", "t/u2/0@350+", 0, 0,
+	{"sandbox removed", "", "", 0, 0, "its sandbox was removed"},
+	{"sandbox removed, allocated to another pod", "s:c:roce:1", "", 0, 0,
 	 "its sandbox was removed"},
-	{"sandbox gone, the kubelet does not answer", "", "", UNKNOWN_HELD, 0,
+	{"sandbox removed, allocated to a pod of the same name", "t:c:roce:1", "t/u2/0@350+", 0, 0,
+	 "its sandbox was removed"},
+	{"sandbox removed, the kubelet does not answer", "", "", UNKNOWN_HELD, 0,
 	 "its sandbox was removed"},
 	{"sandbox has ended", "t:c:roce:1", "t/u1/0@150-", 0, 0, "its sandbox has ended"},
-	/* what contradicts the runtime's list */
-	{"not in the list, the kubelet names the pod", "t:c:roce:1", "", 0, 3600000, NULL},
-	{"others are in the list, the kubelet names the pod", "t:c:roce:1", "s/u2/0@150+", 0,
+	/* evidence against the runtime's list */
+	{"not in the list, the kubelet lists the pod", "t:c:roce:1", "", 0, 3600000, NULL},
+	{"others are in the list, the kubelet lists the pod", "t:c:roce:1", "s/u2/0@150+", 0,
 	 3600000, NULL},
-	{"not in the list, the kubelet names it by uid", "#u1:c:roce:1", "t/u2/0@350+", 0, 3600000,
+	{"not in the list, the kubelet lists it by uid", "#u1:c:roce:1", "t/u2/0@350+", 0, 3600000,
 	 NULL},
 	{"not in the list, a process runs", "", "", USED, RECONCILE_USED_MS - 1, NULL},
 	{"not in the list for long, a process runs", "", "", USED, RECONCILE_USED_MS,
 	 "its sandbox was removed"},
-	{"not in the list, a process runs, the kubelet names the pod", "t:c:roce:1", "", USED,
+	{"not in the list, a process runs, the kubelet lists the pod", "t:c:roce:1", "", USED,
 	 3600000, NULL},
 	{"not in the list for long, a process runs, another pod's", "s:c:roce:1", "", USED,
 	 RECONCILE_USED_MS, "its sandbox was removed"},
@@ -79,15 +82,15 @@ static const struct {
 	{"not ready, a process runs", "", "t/u1/0@150-", USED, RECONCILE_USED_MS - 1, NULL},
 	{"not ready for long, a process runs", "", "t/u1/0@150-", USED, RECONCILE_USED_MS,
 	 "its sandbox has ended"},
-	{"not in the list, a process runs, namespace gone", "t:c:roce:1", "", USED | GONE, 0,
-	 "its namespace was removed"},
-	{"not in the list, a process runs, another sandbox of it does", "t:c:roce:1", "t/u1/1@200+",
-	 USED, 0, "its pod has a newer sandbox"},
+	{"not in the list, a process runs, namespace removed", "t:c:roce:1", "", USED | NETNS_GONE,
+	 0, "its namespace was removed"},
+	{"not in the list, a process runs, newer sandbox", "t:c:roce:1", "t/u1/1@200+", USED, 0,
+	 "its pod has a newer sandbox"},
 	{"not in the list, processes cannot be seen", "", "", HIDDEN, RECONCILE_UNHELD_MS - 1,
 	 NULL},
 	{"not in the list for long, processes cannot be seen", "", "", HIDDEN, RECONCILE_UNHELD_MS,
 	 "its sandbox was removed"},
-	{"not ready, processes cannot be seen, the kubelet names the pod", "t:c:roce:1",
+	{"not ready, processes cannot be seen, the kubelet lists the pod", "t:c:roce:1",
 	 "t/u1/0@150-", HIDDEN, 3600000, NULL},
 	{"nothing but the runtime's list is known", "", "", HIDDEN | UNKNOWN_HELD, 3600000, NULL},
 	{"stays in the host, not in the list, the kubelet does not answer", "", "",
@@ -97,49 +100,50 @@ static const struct {
 	 "its sandbox was removed"},
 	{"stays in the host, sandbox has ended", "t:c:roce:1", "t/u1/0@150-", STAYS, 0,
 	 "its sandbox has ended"},
-	{"made again", "t:c:roce:1@100", "t/u1/0@150+ t/u1/1@200+", 0, 0,
+	{"sandbox recreated", "t:c:roce:1@100", "t/u1/0@150+ t/u1/1@200+", 0, 0,
 	 "its pod has a newer sandbox"},
-	{"made again, the kubelet does not answer", "", "t/u1/0@150+ t/u1/1@200+", UNKNOWN_HELD, 0,
-	 "its pod has a newer sandbox"},
+	{"sandbox recreated, the kubelet does not answer", "", "t/u1/0@150+ t/u1/1@200+",
+	 UNKNOWN_HELD, 0, "its pod has a newer sandbox"},
 	{"the newer one has ended", "t:c:roce:1@100", "t/u1/0@150+ t/u1/1@200-", 0, 0, NULL},
-	{"the runtime does not answer", "t:c:roce:1", "", DEAF, 0, NULL},
-	{"an old list says it has ended", "t:c:roce:1", "t/u1/0@150-", DEAF, 0, NULL},
+	{"the runtime does not answer", "t:c:roce:1", "", NO_RUNTIME, 0, NULL},
+	{"the runtime does not answer, its old list shows the end", "t:c:roce:1", "t/u1/0@150-",
+	 NO_RUNTIME, 0, NULL},
 	/* a pod of the same name */
 	{"another uid", "t:c:roce:1@100", "t/u1/0@150+ t/u2/0@350+", 0, 0, NULL},
-	{"another uid, times not known", "t:c:roce:1", "t/u1/0@150+ t/u2/0@350+", 0, 0, NULL},
-	{"given to it, a container may end slowly", "t:c:roce:1@300", "t/u1/0@150+ t/u2/0@350+", 0,
-	 0, NULL},
-	{"given to it, its sandbox is to come", "t:c:roce:1@300", "t/u1/0@150+", 0, 0, NULL},
-	{"given to it, all have ended", "t:c:roce:1@300", "t/u1/0@150- t/u2/0@350+", 0, 0,
-	 "its sandbox has ended"},
+	{"another uid, times unknown", "t:c:roce:1", "t/u1/0@150+ t/u2/0@350+", 0, 0, NULL},
+	{"allocated to the new pod, an old container may end slowly", "t:c:roce:1@300",
+	 "t/u1/0@150+ t/u2/0@350+", 0, 0, NULL},
+	{"allocated to the new pod, no sandbox yet", "t:c:roce:1@300", "t/u1/0@150+", 0, 0, NULL},
+	{"allocated to the new pod, the old sandbox has ended", "t:c:roce:1@300",
+	 "t/u1/0@150- t/u2/0@350+", 0, 0, "its sandbox has ended"},
 	{"another uid, by uid", "#u2:c:roce:1", "t/u1/0@150+ t/u2/0@350+", 0, 0, NULL},
-	{"another uid, by uid, the runtime does not answer", "#u2:c:roce:1", "", DEAF,
+	{"another uid, by uid, the runtime does not answer", "#u2:c:roce:1", "", NO_RUNTIME,
 	 RECONCILE_UNHELD_MS, "another pod has it"},
 	/* the kubelet's list */
-	{"only reserved, before", "::roce:1@100", "t/u1/0@150+", 0, 0, NULL},
-	{"only reserved, since", "::roce:1@300", "t/u1/0@150+", 0, 0, NULL},
-	{"only reserved, time not known", "::roce:1", "t/u1/0@150+", 0, 0, NULL},
+	{"only reserved, before the sandbox", "::roce:1@100", "t/u1/0@150+", 0, 0, NULL},
+	{"only reserved, after the sandbox", "::roce:1@300", "t/u1/0@150+", 0, 0, NULL},
+	{"only reserved, time unknown", "::roce:1", "t/u1/0@150+", 0, 0, NULL},
 	{"another pod's, but a container may end slowly", "s:c:roce:1", "t/u1/0@150+", 0, 0, NULL},
-	{"another pod's, the runtime does not answer yet", "s:c:roce:1", "", DEAF,
+	{"another pod's, the runtime does not answer yet", "s:c:roce:1", "", NO_RUNTIME,
 	 RECONCILE_UNHELD_MS - 1, NULL},
-	{"another pod's, the runtime does not answer", "s:c:roce:1", "", DEAF, RECONCILE_UNHELD_MS,
-	 "another pod has it"},
-	{"another namespace's pod of that name is another", "#u9:c:roce:1", "", DEAF,
+	{"another pod's, the runtime does not answer", "s:c:roce:1", "", NO_RUNTIME,
 	 RECONCILE_UNHELD_MS, "another pod has it"},
-	{"two pods'", "s:c:roce:1 t:c:roce:1", "t/u1/0@150+", 0, 0, NULL},
-	{"nobody's", "t:c:roce:2", "t/u1/0@150+", 0, 3600000, NULL},
-	{"nobody's, the runtime does not answer", "", "t/u1/0@150+", DEAF, RECONCILE_UNHELD_MS - 1,
-	 NULL},
-	{"nobody's for long, the runtime does not answer", "", "t/u1/0@150+", DEAF,
+	{"another pod's by uid, the runtime does not answer", "#u9:c:roce:1", "", NO_RUNTIME,
+	 RECONCILE_UNHELD_MS, "another pod has it"},
+	{"allocated to two pods", "s:c:roce:1 t:c:roce:1", "t/u1/0@150+", 0, 0, NULL},
+	{"allocated to no pod", "t:c:roce:2", "t/u1/0@150+", 0, 3600000, NULL},
+	{"allocated to no pod, the runtime does not answer", "", "t/u1/0@150+", NO_RUNTIME,
+	 RECONCILE_UNHELD_MS - 1, NULL},
+	{"allocated to no pod for long, no runtime", "", "t/u1/0@150+", NO_RUNTIME,
 	 RECONCILE_UNHELD_MS, "no pod has it"},
-	{"nobody knows anything", "", "", DEAF | UNKNOWN_HELD, 3600000, NULL},
+	{"neither kubelet nor runtime answers", "", "", NO_RUNTIME | UNKNOWN_HELD, 3600000, NULL},
 };
 
 static const char *why_return(struct desired_fixture *f, struct attach_record *r, unsigned facts,
 			      uint64_t unheld_ms)
 {
 	const struct attach_fact fact = {.record = r,
-					 .netns_gone = facts & GONE,
+					 .netns_ended = facts & NETNS_GONE,
 					 .in_host = facts & HOST,
 					 .netns_there = facts & THERE,
 					 .interrupted = facts & INTERRUPTED,
@@ -150,7 +154,7 @@ static const char *why_return(struct desired_fixture *f, struct attach_record *r
 								 : NETNS_EMPTY};
 
 	r->plan.in_host = facts & STAYS;
-	f->sandboxes.known = !(facts & DEAF);
+	f->sandboxes.known = !(facts & NO_RUNTIME);
 	if (facts & UNKNOWN_HELD)
 		f->held.source = POD_SOURCE_NONE;
 	return reconcile_attachment(
@@ -162,7 +166,7 @@ static void test_every_rule(void **state)
 	struct desired_fixture *f = *state;
 
 	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
-		const char *wanted = rules[i].why ? rules[i].why : "", *why;
+		const char *expected = rules[i].why ? rules[i].why : "", *why;
 
 		desired_fixture_clear(f);
 		add_held(f, rules[i].held);
@@ -170,12 +174,13 @@ static void test_every_rule(void **state)
 		why = why_return(f, add_record(f, "roce:1", "t", "u1.0"), rules[i].facts,
 				 rules[i].unheld_ms);
 		why = why ? why : "";
-		if (strcmp(why, wanted) != 0)
-			fail_msg("%s: '%s' instead of '%s'", rules[i].what, why, wanted);
+		if (strcmp(why, expected) != 0)
+			fail_msg("%s: '%s' instead of '%s'", rules[i].what, why, expected);
 	}
 }
 
-/* Of a pod whose sandbox the runtime does not list; granted: by the kubelet. */
+/* An attachment by CNI for a pod whose sandbox the runtime does not list. granted: the kubelet
+ * allocated the device. */
 static void test_a_cni_attachment_of_a_pod(void **state)
 {
 	static const struct {
@@ -185,19 +190,21 @@ static void test_a_cni_attachment_of_a_pod(void **state)
 		uint64_t missed_ms;
 		bool returned;
 	} rows[] = {
-		{"nothing runs in it", "", false, 0, RECONCILE_MADE_MS, true},
-		{"it is being made", "", false, 0, RECONCILE_MADE_MS - 1, false},
+		{"no process is in its namespace", "", false, 0, RECONCILE_MADE_MS, true},
+		{"its sandbox is being created", "", false, 0, RECONCILE_MADE_MS - 1, false},
 		{"its containers run, the list is another runtime's", "", false, USED, 3600000,
 		 false},
-		{"the same, and the kubelet names the pod", "t:c:roce:1", true, USED, 3600000,
+		{"a process runs, and the kubelet lists the pod", "t:c:roce:1", true, USED, 3600000,
 		 false},
-		{"the same, its namespace cannot be seen", "t:c:roce:1", true, HIDDEN, 3600000,
+		{"the kubelet lists the pod, processes cannot be seen", "t:c:roce:1", true, HIDDEN,
+		 3600000, false},
+		{"not granted, processes cannot be seen", "", false, HIDDEN, 3600000, false},
+		{"the kubelet no longer lists the pod", "s:c:roce:1", true, USED, RECONCILE_MADE_MS,
+		 true},
+		{"a process runs, the kubelet does not answer", "", true, USED | UNKNOWN_HELD,
+		 3600000, false},
+		{"the runtime does not answer", "s:c:roce:1", true, USED | NO_RUNTIME, 3600000,
 		 false},
-		{"not granted, its namespace cannot be seen", "", false, HIDDEN, 3600000, false},
-		{"the kubelet does not name it any more", "s:c:roce:1", true, USED,
-		 RECONCILE_MADE_MS, true},
-		{"that is not known", "", true, USED | UNKNOWN_HELD, 3600000, false},
-		{"the runtime does not answer", "s:c:roce:1", true, USED | DEAF, 3600000, false},
 	};
 	struct desired_fixture *f = *state;
 
@@ -230,12 +237,12 @@ static void test_other_doors_end_with_their_namespace(void **state)
 		r->owner.door = doors[i];
 		assert_null(why_return(f, r, 0, 3600000));
 		assert_non_null(why_return(f, r, HOST, 0));
-		assert_non_null(why_return(f, r, GONE, 0));
+		assert_non_null(why_return(f, r, NETNS_GONE, 0));
 		assert_non_null(why_return(f, r, INTERRUPTED, 0));
 	}
 }
 
-static void test_only_what_is_on_its_way_there_or_there(void **state)
+static void test_only_attaching_and_attached_devices_are_returned(void **state)
 {
 	static const struct {
 		enum attach_state state;
@@ -252,13 +259,13 @@ static void test_only_what_is_on_its_way_there_or_there(void **state)
 	add_sandboxes(f, "t/u1/0@150+");
 	for (size_t i = 0; i < ARRAY_SIZE(returned); i++) {
 		r->state = returned[i].state;
-		assert_int_equal(why_return(f, r, GONE, 0) != NULL, returned[i].gone);
+		assert_int_equal(why_return(f, r, NETNS_GONE, 0) != NULL, returned[i].gone);
 		assert_int_equal(why_return(f, r, HOST, 0) != NULL, returned[i].host);
 		assert_int_equal(why_return(f, r, INTERRUPTED, 0) != NULL, returned[i].interrupted);
 	}
 }
 
-static void test_what_may_be_attached(void **state)
+static void test_which_devices_may_be_attached(void **state)
 {
 	struct desired w = {0};
 	struct attach_record r = {.state = ATTACH_FREE};
@@ -272,7 +279,7 @@ static void test_what_may_be_attached(void **state)
 	assert_false(reconcile_may_attach(&w, NULL));
 }
 
-static void test_what_is_an_orphan(void **state)
+static void test_orphans(void **state)
 {
 	struct netdev nd = {.name = "net1", .origin = "v0", .nsid = NSID_HOST};
 	struct attach_record r = {.state = ATTACH_FREE};
@@ -290,8 +297,8 @@ static void test_what_is_an_orphan(void **state)
 
 /* --- random histories ------------------------------------------------------------------------- */
 
-/* What really is: pods come, are made again, get new sandboxes, are deleted and end; kubelet and
- * runtime are asked now and then, so that what they told is old; ours decides at any time. */
+/* The simulation's state: pods are created, get new sandboxes, are deleted and end. The kubelet and
+ * the runtime are queried now and then, so their lists are old; decisions are made at any time. */
 #define N_DEVICES 6 /* roce:1, roce:2, fast:3, slot:0 .. slot:2 */
 #define N_PODS	  48
 #define N_STEPS	  400
@@ -299,10 +306,10 @@ static void test_what_is_an_orphan(void **state)
 
 struct real_pod {
 	char name[8], uid[8];
-	bool deleted;	  /* by force: the kubelet has forgotten it, its sandbox may still stand */
+	bool deleted;	  /* by force: the kubelet has removed it, its sandbox may still be ready */
 	bool ended;	  /* its sandbox */
 	unsigned attempt; /* of its sandbox, from 1; 0 = it has none */
-	int64_t created;  /* unix time, as the clock was then */
+	int64_t created;  /* unix time, by the clock at that time */
 	unsigned devices; /* bits */
 };
 
@@ -314,14 +321,14 @@ struct history {
 	struct desired_fixture *f;
 	unsigned run, seed;
 	uint64_t now;	  /* loop time */
-	int64_t clock_ms; /* what the wall clock is ahead of it */
+	int64_t clock_ms; /* the wall clock minus the loop time */
 	struct real_pod pods[N_PODS];
 	size_t n_pods;
-	/* Of Allocate, and since when a container waits to be started, as the reservations note it.
-	 */
+	/* Times of Allocate, and since when a container waits for its start, as in
+	 * reservations.h. */
 	uint64_t reserved[N_DEVICES], start[N_DEVICES];
-	size_t holder[N_DEVICES];    /* of the records: pod, N_PODS = it is free */
-	unsigned attempt[N_DEVICES]; /* of the sandbox that it is in */
+	size_t holder[N_DEVICES];    /* the pod of each record, N_PODS = free */
+	unsigned attempt[N_DEVICES]; /* of the sandbox that the device is in */
 };
 
 static const char *const devices[N_DEVICES] = {"roce:1", "roce:2", "fast:3",
@@ -333,7 +340,7 @@ static unsigned draw(struct history *h, unsigned n)
 	return (h->seed >> 16) % n;
 }
 
-/* The kubelet's own book: a device is one pod's. */
+/* The kubelet's allocations: a device belongs to one pod. */
 static struct real_pod *owner_of(struct history *h, size_t device)
 {
 	for (size_t i = 0; i < h->n_pods; i++)
@@ -349,8 +356,8 @@ static void delete_name(struct history *h, const char *name)
 			h->pods[i].deleted = true;
 }
 
-/* Allocate: ours notes when. Names are few, so that pods of one name follow each other; there is
- * one of a name at a time. */
+/* Allocate. There are few names, so pods of the same name follow each other; only one of a name
+ * exists at a time. */
 static void admit(struct history *h)
 {
 	struct real_pod *p = &h->pods[h->n_pods];
@@ -382,7 +389,7 @@ static void set_clock(struct history *h)
 	h->clock_ms += ((int64_t)draw(h, 7) - 3) * HOUR_MS;
 }
 
-/* A sandbox comes after every Allocate of its pod; the one before is not ready any more. */
+/* A sandbox is created after every Allocate of its pod, and the pod's previous one is not ready. */
 static void make_sandbox(struct history *h)
 {
 	struct real_pod *p = h->n_pods ? &h->pods[draw(h, (unsigned)h->n_pods)] : NULL;
@@ -393,7 +400,7 @@ static void make_sandbox(struct history *h)
 	p->created = unix_now(h);
 }
 
-/* Deleted meanwhile, its kubelet still waits. */
+/* The pod may have been deleted, and the kubelet still waits. */
 static void start_container(struct history *h)
 {
 	const struct real_pod *p = h->n_pods ? &h->pods[draw(h, (unsigned)h->n_pods)] : NULL;
@@ -415,8 +422,8 @@ static void end_pods(struct history *h)
 		h->pods[i].ended = h->pods[i].ended || (h->pods[i].deleted && draw(h, 2));
 }
 
-/* Their times are of now, whatever the list is like. */
-static void note_times(struct history *h)
+/* Sets the current times of reservations in an old list. */
+static void set_times(struct history *h)
 {
 	struct pod_list *l = &h->f->held;
 
@@ -443,7 +450,7 @@ static void note_times(struct history *h)
 	}
 }
 
-static void ask_kubelet(struct history *h)
+static void request_kubelet_list(struct history *h)
 {
 	char text[64];
 
@@ -493,11 +500,11 @@ static struct real_pod *pod_of_sandbox(struct history *h, const char *id)
 		if (strncmp(id, h->pods[i].uid, n) == 0 && id[n] == '.')
 			return &h->pods[i];
 	}
-	fail_msg("%s is nobody's sandbox", id);
+	fail_msg("%s is no pod's sandbox", id);
 	return NULL;
 }
 
-/* What is in a pod is only taken from one that has ended, has another sandbox, or has lost it. */
+/* A device is returned only if its pod has ended, has a newer sandbox, or lost the device. */
 static void return_some(struct history *h)
 {
 	for (size_t i = 0; i < N_DEVICES; i++) {
@@ -517,19 +524,19 @@ static void return_some(struct history *h)
 		if (!why)
 			continue;
 		if (!p->deleted && p->devices & 1u << i && p->attempt == h->attempt[i])
-			fail_msg("run %u: %s is taken from %s, which has it: %s", h->run,
+			fail_msg("run %u: %s is returned from %s, which holds it: %s", h->run,
 				 devices[i], r.owner.sandbox, why);
 		h->holder[i] = N_PODS;
 	}
 }
 
-/* What is wanted belongs to the pod: it was given to it, also when it has ended since. */
+/* A desired device was allocated to the pod, which may have ended since. */
 static void attach_some(struct history *h)
 {
-	note_times(h);
+	set_times(h);
 	joined(h->f);
 	for (size_t i = 0; i < N_DEVICES; i++) {
-		const struct desired *w = wanted_of(h->f, devices[i]);
+		const struct desired *w = desired_of(h->f, devices[i]);
 		struct real_pod *p;
 
 		if (!w || w->err.code)
@@ -547,13 +554,13 @@ static void attach_some(struct history *h)
 
 static void decide_all(struct history *h)
 {
-	note_times(h);
+	set_times(h);
 	return_some(h);
 	attach_some(h);
 }
 
-/* When everybody waits to be started and everybody has been asked, every living pod has what it was
- * given, in its sandbox. */
+/* When every container waits for its start and all lists are current, every running pod has its
+ * devices in its sandbox. */
 static void check_at_rest(struct history *h)
 {
 	for (size_t i = 0; i < h->n_pods; i++)
@@ -563,7 +570,7 @@ static void check_at_rest(struct history *h)
 	h->now += STEP_MS;
 	ask_runtime(h);
 	h->now += STEP_MS;
-	ask_kubelet(h);
+	request_kubelet_list(h);
 	decide_all(h);
 	decide_all(h);
 	for (size_t i = 0; i < N_DEVICES; i++) {
@@ -576,10 +583,10 @@ static void check_at_rest(struct history *h)
 	}
 }
 
-static void live(struct history *h)
+static void run_history(struct history *h)
 {
 	static void (*const events[])(struct history *) = {
-		admit,	     make_sandbox, delete_pod, end_pods,  ask_kubelet,
+		admit,	     make_sandbox, delete_pod, end_pods,  request_kubelet_list,
 		ask_runtime, decide_all,   decide_all, set_clock, start_container,
 	};
 
@@ -603,7 +610,7 @@ static void test_random_histories(void **state)
 		for (size_t i = 0; i < N_DEVICES; i++)
 			h.holder[i] = N_PODS;
 		desired_fixture_clear(h.f);
-		live(&h);
+		run_history(&h);
 	}
 }
 
@@ -616,9 +623,9 @@ TEST_GROUP(reconcile)
 		TEST(test_every_rule),
 		TEST(test_a_cni_attachment_of_a_pod),
 		TEST(test_other_doors_end_with_their_namespace),
-		TEST(test_only_what_is_on_its_way_there_or_there),
-		TEST(test_what_may_be_attached),
-		TEST(test_what_is_an_orphan),
+		TEST(test_only_attaching_and_attached_devices_are_returned),
+		TEST(test_which_devices_may_be_attached),
+		TEST(test_orphans),
 		TEST(test_random_histories),
 	};
 

@@ -17,7 +17,7 @@
 
 #define PACKETS_MAX 16
 
-/* --- files, as they are written --------------------------------------------------------------- */
+/* --- writing files ---------------------------------------------------------------------------- */
 
 struct file {
 	uint8_t bytes[4096];
@@ -41,7 +41,7 @@ static void put_u32s(struct file *f, size_t n, const uint32_t *v)
 
 #define PUT(f, ...) put_u32s(f, sizeof((uint32_t[]){__VA_ARGS__}) / 4, (uint32_t[]){__VA_ARGS__})
 
-/* n bytes whose values show their position in the file. */
+/* Writes n bytes whose values show their position in the file. */
 static void put_data(struct file *f, size_t n, uint8_t first)
 {
 	for (size_t i = 0; i < n; i++)
@@ -83,7 +83,7 @@ static void section(struct file *f)
 	end_block(f, 16);
 }
 
-/* option 0: none; its value has up to 8 bytes. */
+/* Writes an interface block. option 0: none; its value has up to 8 bytes. */
 static void interface(struct file *f, uint16_t link, uint32_t snaplen, uint16_t option, uint64_t v,
 		      uint16_t n)
 {
@@ -129,7 +129,7 @@ struct got {
 	struct err e;
 };
 
-/* Member by member: what is compared later has no gap with something in it. */
+/* Copies member by member, so that padding compares equal later. */
 static void note(struct capture_packet *to, const struct capture_packet *p)
 {
 	memset(to, 0, sizeof(*to));
@@ -141,7 +141,8 @@ static void note(struct capture_packet *to, const struct capture_packet *p)
 	to->number = p->number;
 }
 
-/* n bytes come `step` at a time; each call gets memory of just the bytes that are there. */
+/* The n bytes arrive `step` at a time; each call gets a block of exactly the available bytes, so
+ * that sanitizers find a read past its end. */
 static void read_file(struct got *g, const uint8_t *bytes, size_t n, size_t step)
 {
 	size_t done = 0, have = 0, used;
@@ -224,7 +225,8 @@ static void pcap_of(struct file *f, bool big, uint32_t magic, uint32_t link)
 	if (modified)
 		PUT(f, 7, 0);
 	may_end(f);
-	PUT(f, 1700000002, 0, 64, 60); /* longer here than there, which writers do */
+	/* captured length above the original one, as some writers have it */
+	PUT(f, 1700000002, 0, 64, 60);
 	if (modified)
 		PUT(f, 7, 0);
 	put_data(f, 64, 0x22);
@@ -266,8 +268,8 @@ static void test_pcap_of_every_kind(void **state)
 	}
 }
 
-/* The upper bits of the link type say that an FCS of two words follows each packet. */
-static void test_fcs_is_taken_off(void **state)
+/* The upper bits of the link type mean that an FCS of two 16-bit words follows each packet. */
+static void test_fcs_is_removed(void **state)
 {
 	static struct file f;
 	static struct got g;
@@ -300,19 +302,19 @@ static void first_section(struct file *f)
 	end_block(f, 4 + 8);
 	block(f, 2, 20 + 4); /* obsolete */
 	put(f, 1, 2);
-	put(f, 77, 2); /* dropped */
+	put(f, 77, 2); /* number of dropped packets */
 	PUT(f, (uint32_t)(1700000000000002 >> 32), (uint32_t)1700000000000002, 4, 4);
 	put_data(f, 4, 0x44);
 	end_block(f, 20 + 4);
 }
 
-/* In the other byte order, its interfaces count from 0 again. */
+/* In the other byte order; its interfaces are numbered from 0 again. */
 static void second_section(struct file *f)
 {
 	f->big = !f->big;
 	section(f);
 	interface(f, LINKTYPE_RAW, 0, 9, 0x80 | 10, 1);	   /* 1/1024 s */
-	interface(f, LINKTYPE_SLL2, 0, 14, 1700000000, 8); /* seconds to add */
+	interface(f, LINKTYPE_SLL2, 0, 14, 1700000000, 8); /* offset in seconds */
 	interface(f, LINKTYPE_ETHERNET, 0, 13, 4, 1);	   /* FCS */
 	interface(f, LINKTYPE_ETHERNET, 0, 9, 12, 1);	   /* picoseconds */
 	enhanced(f, 0, 3 * 1024 + 512, 5, 5);
@@ -374,7 +376,7 @@ static void test_pcapng(void **state)
 	}
 }
 
-/* --- what is none ----------------------------------------------------------------------------- */
+/* --- invalid files ---------------------------------------------------------------------------- */
 
 static void assert_bad(const struct file *f, size_t at, const char *says)
 {
@@ -401,7 +403,7 @@ static void test_wrong_magic(void **state)
 	assert_bad(&version, 4, "version 1.4");
 }
 
-static void test_packets_that_cannot_be(void **state)
+static void test_invalid_packets(void **state)
 {
 	struct file f = {0};
 
@@ -414,7 +416,7 @@ static void test_packets_that_cannot_be(void **state)
 	assert_bad(&f, 24, "4294967295 bytes");
 }
 
-/* One block after a section and an interface; the caller sets its words. */
+/* One block after a section and an interface; the caller gives its words. */
 static void assert_bad_block(const char *says, size_t n, const uint32_t *words)
 {
 	struct file f = {0};
@@ -430,7 +432,7 @@ static void assert_bad_block(const char *says, size_t n, const uint32_t *words)
 #define BAD_BLOCK(says, ...)                                                                       \
 	assert_bad_block(says, sizeof((uint32_t[]){__VA_ARGS__}) / 4, (uint32_t[]){__VA_ARGS__})
 
-static void test_blocks_that_cannot_be(void **state)
+static void test_invalid_blocks(void **state)
 {
 	(void)state;
 	BAD_BLOCK("length of a block (8)", 6, 8, 0);
@@ -447,13 +449,13 @@ static void test_blocks_that_cannot_be(void **state)
 	BAD_BLOCK("length of an interface block (16)", 1, 16, 1, 16);
 	BAD_BLOCK("length of an interface block (1073741824)", 1, 0x40000000, 1);
 	BAD_BLOCK("option is longer", 1, 28, 1, 0, 9 | 8 << 16, 9, 28);
-	BAD_BLOCK("resolution of time (127)", 1, 28, 1, 0, 9 | 1 << 16, 127, 28);
-	BAD_BLOCK("without a valid byte order", 0x0a0d0d0a, 28, 0, 0, 0);
+	BAD_BLOCK("time resolution (127)", 1, 28, 1, 0, 9 | 1 << 16, 127, 28);
+	BAD_BLOCK("without a valid byte-order mark", 0x0a0d0d0a, 28, 0, 0, 0);
 	BAD_BLOCK("length of a section", 0x0a0d0d0a, 24, 0x1a2b3c4d, 1, 0);
 	BAD_BLOCK("version of pcapng (2)", 0x0a0d0d0a, 28, 0x1a2b3c4d, 2, 0);
 }
 
-/* A file that is all interfaces stops somewhere, and a packet needs one in its own section. */
+/* The number of interfaces in a file is limited, and a packet needs one in its own section. */
 static void test_interfaces_are_bounded(void **state)
 {
 	static struct capture c;
@@ -482,7 +484,7 @@ static void test_interfaces_are_bounded(void **state)
 
 /* --- links ------------------------------------------------------------------------------------ */
 
-/* Where the decoder begins, and with which type. */
+/* The offset at which the decoder begins, and the type there. */
 static void assert_frame(uint32_t link, const char *bytes, uint32_t n, int at, uint32_t type,
 			 uint32_t whole)
 {
@@ -529,11 +531,11 @@ TEST_GROUP(capture)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pcap_of_every_kind),
-		cmocka_unit_test(test_fcs_is_taken_off),
+		cmocka_unit_test(test_fcs_is_removed),
 		cmocka_unit_test(test_pcapng),
 		cmocka_unit_test(test_wrong_magic),
-		cmocka_unit_test(test_packets_that_cannot_be),
-		cmocka_unit_test(test_blocks_that_cannot_be),
+		cmocka_unit_test(test_invalid_packets),
+		cmocka_unit_test(test_invalid_blocks),
 		cmocka_unit_test(test_interfaces_are_bounded),
 		cmocka_unit_test(test_links),
 	};

@@ -172,8 +172,8 @@ static void print_packets(FILE *f)
 	fputs(said, f);
 }
 
-/* Which packets of it, by their numbers; --json has a line for each. */
-static void test_packets_that_are_wanted(void **state)
+/* Selected packets by number; --json prints a line for each. */
+static void test_selected_packets(void **state)
 {
 	static const struct {
 		const char *option, *value, *numbers;
@@ -191,7 +191,7 @@ static void test_packets_that_are_wanted(void **state)
 
 		assert_int_equal(pcap_with(FILES "little.pcap", rows[i].option, rows[i].value),
 				 CTL_OK);
-		line = strchr(said, '\n'); /* the headings */
+		line = strchr(said, '\n'); /* after the headings */
 		assert_non_null(line);
 		while (sscanf(line + 1, "%7s", numbers + strlen(numbers)) == 1)
 			line = strchr(line + 1, '\n');
@@ -237,13 +237,13 @@ static void test_a_file_that_ends_early(void **state)
 }
 
 /* Undecodable packets are reported with their link type. */
-static void test_a_link_that_is_not_known(void **state)
+static void test_an_unknown_link_type(void **state)
 {
 	static const struct {
 		uint8_t type[2];
 		const char *said;
-	} links[] = {{{247, 0}, "of links that are not known (type 247, INFINIBAND)"},
-		     {{0x0f, 0x27}, "of links that are not known (type 9999)"}};
+	} links[] = {{{247, 0}, "with an unknown link type (247, INFINIBAND)"},
+		     {{0x0f, 0x27}, "with an unknown link type (9999)"}};
 	char name[] = "/tmp/test_capture.XXXXXX";
 	static uint8_t bytes[1024];
 	int fd = mkstemp(name);
@@ -262,7 +262,7 @@ static void test_a_link_that_is_not_known(void **state)
 	unlink(name);
 }
 
-/* Every failed allocation gives an error. */
+/* Every failed allocation results in an error. */
 static void test_without_memory(void **state)
 {
 	enum ctl_exit r;
@@ -289,9 +289,9 @@ TEST_GROUP(capture_summary)
 		cmocka_unit_test(test_a_request_is_answered_once),
 		cmocka_unit_test(test_quantiles),
 		cmocka_unit_test(test_output_is_golden),
-		cmocka_unit_test(test_packets_that_are_wanted),
+		cmocka_unit_test(test_selected_packets),
 		cmocka_unit_test(test_a_file_that_ends_early),
-		cmocka_unit_test(test_a_link_that_is_not_known),
+		cmocka_unit_test(test_an_unknown_link_type),
 		cmocka_unit_test(test_without_memory),
 	};
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The client of the daemon's socket: answers however they are cut, and peers that are not rocelet.
- */
+/* The client of the daemon's socket: answers in arbitrary pieces, and peers other than rocelet. */
 #include "client.h"
 
 #include <setjmp.h>
@@ -17,7 +16,7 @@
 
 #include "test_group.h"
 
-/* However it is cut, it is the same answer, and not there before its end. */
+/* However the answer is cut, the result is the same, and complete only at its end. */
 static void assert_decodes(const char *text, unsigned status, const char *body, bool until_end)
 {
 	size_t len = strlen(text);
@@ -67,14 +66,14 @@ static void test_invalid_answers(void **state)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		if (client_answer_decode(&a, bad[i], strlen(bad[i]), false) != -EBADMSG)
 			fail_msg("%s", bad[i]);
-	/* cut off */
+	/* the connection ends too early */
 	assert_int_equal(client_answer_decode(&a, "", 0, true), -EBADMSG);
 	assert_int_equal(client_answer_decode(&a, "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab",
 					      40, true),
 			 -EBADMSG);
 }
 
-/* What the peer sends before it closes the connection. */
+/* Returns the result for a peer that sends this text and closes the connection. */
 static int exchange_with(const char *text)
 {
 	struct client_answer a = {0};
@@ -90,7 +89,7 @@ static int exchange_with(const char *text)
 	return r;
 }
 
-static void test_peers_that_leave(void **state)
+static void test_peers_that_disconnect(void **state)
 {
 	(void)state;
 	assert_int_equal(exchange_with(""), -ECONNRESET);
@@ -134,7 +133,7 @@ TEST_GROUP(client)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_answers),
 		cmocka_unit_test(test_invalid_answers),
-		cmocka_unit_test(test_peers_that_leave),
+		cmocka_unit_test(test_peers_that_disconnect),
 		cmocka_unit_test(test_deadline),
 		cmocka_unit_test(test_peer),
 	};

@@ -72,7 +72,8 @@ static void test_invalid_requests(void **state)
 	}
 }
 
-/* What an ADD was refused for, or what nobody reads, comes again with its DEL. */
+/* A DEL repeats the keys of its ADD, which may have been rejected for one that a DEL does not
+ * read. */
 static void test_a_del_needs_container_and_interface_only(void **state)
 {
 	static const char *const rest[] = {
@@ -129,17 +130,17 @@ static void test_a_request_is_parsed(void **state)
 	cni_request_done(&r);
 }
 
-static void check_answer(enum cni_command command, const char *msg, const char *wanted)
+static void check_answer(enum cni_command command, const char *msg, const char *expected)
 {
 	struct cni_error e = {.code = CNI_FAILED};
 	AUTO_FREE char *text = NULL;
 
 	snprintf(e.err.msg, sizeof(e.err.msg), "%s", msg);
 	text = cni_answer_error(command, &e);
-	assert_string_equal(text, wanted);
+	assert_string_equal(text, expected);
 }
 
-/* Runtimes take these words of a DEL for success. */
+/* Runtimes treat a DEL's error with one of these phrases as success. */
 static void test_phrases_replaced_in_errors_of_del(void **state)
 {
 	(void)state;

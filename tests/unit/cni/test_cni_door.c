@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The CNI door over a real engine: each command, who may have which device, clients that
+/* CNI requests to a real engine: each command, which pod may have which device, clients that
  * disconnect, and pods that end without a DEL. */
 #include "cni_door.h"
 
@@ -16,6 +16,7 @@
 
 #include <jansson.h>
 
+#include "cleanup.h"
 #include "cni_limits.h"
 #include "host_builder.h"
 #include "loop_helpers.h"
@@ -24,17 +25,17 @@
 #include "world_pods.h"
 #include "world_trouble.h"
 
-/* One request: of its client, and its answer. */
+/* A request of a client, and its answer. */
 struct call {
 	struct world *w;
-	bool is_told, has_left;
-	json_t *answer; /* NULL until it is told */
+	bool is_answered, is_disconnected;
+	json_t *answer; /* NULL until answered */
 };
 
 static struct pool_network *network; /* of the world's pool, which has none while a test runs */
 static struct cni_door *door;
 
-/* The pool's devices go into pods by CNI. */
+/* Starts a world whose pool has no "network": its devices are attached by CNI. */
 static struct world *door_start(void)
 {
 	struct world *w = world_new(WORLD_PLAIN, false);
@@ -44,38 +45,47 @@ static struct world *door_start(void)
 	w->config.pools[0].network = NULL;
 	world_open(w, false);
 	world_until_ready(w);
-	door = cni_door_new(w->engine, &w->inventory, w->dir, NULL);
+	door = cni_door_new(w->engine, &w->loop, &w->inventory, w->dir, NULL);
 	assert_non_null(door);
 	return w;
+}
+
+/* The door's handles belong to the world's loop. */
+static void door_close(struct world *w)
+{
+	assert_true(world_is_clean(w));
+	world_close(w);
+	cni_door_free(door);
+	uv_run(&w->loop, UV_RUN_DEFAULT);
+	world_free(w);
 }
 
 static void door_end(struct world *w)
 {
 	w->config.pools[0].network = network;
-	world_end(w);
-	cni_door_free(door);
+	door_close(w);
 }
 
 static void on_answer(char *text, void *arg)
 {
 	struct call *c = arg;
 
-	assert_false(c->is_told);
+	assert_false(c->is_answered);
 	assert_non_null(text);
-	c->is_told = true;
+	c->is_answered = true;
 	c->answer = json_loads(text, 0, NULL);
 	assert_non_null(c->answer);
 	free(text);
 }
 
-static bool is_wanted(void *arg)
+static bool is_connected(void *arg)
 {
-	return !((struct call *)arg)->has_left;
+	return !((struct call *)arg)->is_disconnected;
 }
 
-static bool is_told(void *arg)
+static bool is_answered(void *arg)
 {
-	return ((struct call *)arg)->is_told;
+	return ((struct call *)arg)->is_answered;
 }
 
 static void begin(struct world *w, struct call *c, const char *request)
@@ -83,13 +93,14 @@ static void begin(struct world *w, struct call *c, const char *request)
 	char *answer;
 
 	*c = (struct call){.w = w};
-	if (cni_door_request(door, request, strlen(request), on_answer, is_wanted, c, &answer) == 0)
+	if (cni_door_request(door, request, strlen(request), on_answer, is_connected, c, &answer) ==
+	    0)
 		on_answer(answer, c);
 }
 
 static void await(struct call *c)
 {
-	assert_true(loop_until(&c->w->loop, is_told, c, PATIENCE_MS));
+	assert_true(loop_until(&c->w->loop, is_answered, c, PATIENCE_MS));
 }
 
 static void forget(struct call *c)
@@ -98,7 +109,7 @@ static void forget(struct call *c)
 	*c = (struct call){.w = NULL};
 }
 
-/* The code of its error; 0: there is none. */
+/* Returns the code of the answer's error, 0 = success. */
 static int code(const struct call *c)
 {
 	return (int)json_integer_value(
@@ -115,7 +126,7 @@ static const char *message(const struct call *c)
 
 #define REQUEST_SIZE 2048
 
-/* Of pod `pod` in sandbox ns; more: of the configuration. */
+/* Writes a request for pod `pod` in sandbox ns; more: further keys of the configuration. */
 static void request_text(char *ret, const char *command, uint64_t ns, const char *pod,
 			 const char *more)
 {
@@ -181,7 +192,7 @@ static void test_a_pod(void **state)
 	device_of(2, device, sizeof(device));
 	request_text(text, "ADD", ns, "x", device);
 	begin(w, &c, text);
-	assert_false(c.is_told);
+	assert_false(c.is_answered);
 	await(&c);
 	assert_string_equal(message(&c), "");
 	result = json_object_get(c.answer, "result");
@@ -226,7 +237,7 @@ static json_t *answer_of_add(struct world *w, uint64_t ns, const char *more)
 	return answer;
 }
 
-/* For rocelet-cni to write, where the runtime asks for it. */
+/* The result contains the file that rocelet-cni writes if the runtime requests it. */
 static void test_device_info(void **state)
 {
 	struct world *w = door_start();
@@ -265,7 +276,7 @@ static void drop_netdev_of(struct host *h, const char *function)
 	h->n_netdevs = n;
 }
 
-/* A driver for user space has it: nothing is moved, and the settings end with the pod. */
+/* A VF bound to a user-space driver: nothing is moved, and its settings end with the pod. */
 static void test_a_device_without_a_netdev(void **state)
 {
 	struct world *w = door_start();
@@ -297,7 +308,7 @@ static void test_a_device_without_a_netdev(void **state)
 	door_end(w);
 }
 
-/* The kubelet decides. */
+/* The kubelet's allocations decide. */
 static void test_pods_that_may_have_a_device(void **state)
 {
 	struct world *w = door_start();
@@ -322,8 +333,8 @@ static void test_pods_that_may_have_a_device(void **state)
 	door_end(w);
 }
 
-/* Allocate has reserved it, and the kubelet's list does not name the pod yet. */
-static void test_a_grant_that_is_not_known_yet(void **state)
+/* Allocate has reserved the device, but the kubelet does not list the pod yet. */
+static void test_an_allocation_that_is_not_listed_yet(void **state)
 {
 	struct world *w = door_start();
 	uint64_t ns = world_add_sandbox(w, "x", NULL);
@@ -337,7 +348,7 @@ static void test_a_grant_that_is_not_known_yet(void **state)
 	request_text(text, "ADD", ns, "x", device);
 	begin(w, &c, text);
 	world_settle(w);
-	assert_false(c.is_told);
+	assert_false(c.is_answered);
 	world_hold(w, 2, "x");
 	world_show_all(w);
 	await(&c);
@@ -347,8 +358,37 @@ static void test_a_grant_that_is_not_known_yet(void **state)
 	door_end(w);
 }
 
-/* Nobody would delete what it attached after its DEL. */
-static void test_a_del_ends_an_add_that_waits(void **state)
+static void restart(struct world *w)
+{
+	cni_door_free(door);
+	world_restart(w);
+	world_show_all(w);
+	door = cni_door_new(w->engine, &w->loop, &w->inventory, w->dir, NULL);
+	world_until_ready(w);
+}
+
+/* The kubelet's list never names the pod. */
+static void test_an_add_that_waits_too_long(void **state)
+{
+	struct world *w = door_start();
+	uint64_t ns = world_add_sandbox(w, "x", NULL);
+	char device[64], msg[256];
+
+	(void)state;
+	assert_true(CNI_EARLY_MS + 5000 < CNI_ADD_ATTACH_MS);
+	w->cni_early_ms = 50;
+	restart(w);
+	world_reserve(w, 2);
+	world_show_all(w);
+	device_of(2, device, sizeof(device));
+	assert_int_equal(call(w, "ADD", ns, "x", device, msg), 11);
+	assert_non_null(strstr(msg, "does not show yet to which pod"));
+	release(w, ns);
+	door_end(w);
+}
+
+/* An attachment made after its DEL would never be deleted. */
+static void test_a_del_cancels_a_waiting_add(void **state)
 {
 	struct world *w = door_start();
 	uint64_t ns = world_add_sandbox(w, "x", NULL);
@@ -362,7 +402,7 @@ static void test_a_del_ends_an_add_that_waits(void **state)
 	request_text(text, "ADD", ns, "x", device);
 	begin(w, &c, text);
 	world_settle(w);
-	assert_false(c.is_told);
+	assert_false(c.is_answered);
 	assert_int_equal(call(w, "DEL", ns, "x", "", NULL), 0);
 	await(&c);
 	assert_int_equal(code(&c), 11);
@@ -376,7 +416,33 @@ static void test_a_del_ends_an_add_that_waits(void **state)
 	door_end(w);
 }
 
-/* A native pool's devices are rocelet's own to attach. */
+/* The runtime has killed the plugin during its DEL, and retries the ADD at once. */
+static void test_an_add_right_after_a_del(void **state)
+{
+	struct world *w = door_start();
+	uint64_t ns = grant(w, "x");
+	char add_text[REQUEST_SIZE], del_text[REQUEST_SIZE], device[64];
+	struct call add, del;
+
+	(void)state;
+	device_of(2, device, sizeof(device));
+	request_text(add_text, "ADD", ns, "x", device);
+	request_text(del_text, "DEL", ns, "x", "");
+	begin(w, &del, del_text);
+	begin(w, &add, add_text);
+	await(&del);
+	assert_string_equal(message(&del), "");
+	await(&add);
+	assert_string_equal(message(&add), "");
+	world_settle(w);
+	assert_int_equal(world_state(w, 2), ATTACH_IN_POD);
+	forget(&add);
+	forget(&del);
+	release(w, ns);
+	door_end(w);
+}
+
+/* rocelet itself attaches the devices of a native pool. */
 static void test_a_native_pool(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
@@ -384,7 +450,7 @@ static void test_a_native_pool(void **state)
 	char device[64], msg[256];
 
 	(void)state;
-	door = cni_door_new(w->engine, &w->inventory, w->dir, NULL);
+	door = cni_door_new(w->engine, &w->loop, &w->inventory, w->dir, NULL);
 	device_of(2, device, sizeof(device));
 	assert_int_equal(call(w, "ADD", ns, "x", device, NULL), 102);
 	world_hold(w, 3, "x");
@@ -395,8 +461,7 @@ static void test_a_native_pool(void **state)
 	world_unhold(w, 3);
 	world_end_pod(w, 2, ns);
 	world_until_state(w, 3, ATTACH_FREE); /* the engine may have attached it meanwhile */
-	world_end(w);
-	cni_door_free(door);
+	door_close(w);
 }
 
 static bool attaches(void *arg)
@@ -417,7 +482,7 @@ static void test_a_client_that_disconnects(void **state)
 	w->hold = true;
 	begin(w, &c, text);
 	assert_true(loop_until(&w->loop, attaches, w, PATIENCE_MS));
-	c.has_left = true;
+	c.is_disconnected = true;
 	world_let_go(w);
 	await(&c);
 	assert_int_equal(code(&c), 11);
@@ -425,20 +490,51 @@ static void test_a_client_that_disconnects(void **state)
 	world_until_state(w, 2, ATTACH_FREE);
 	assert_true(world_is_clean(w));
 
-	/* Before it could begin. */
+	/* The client disconnects before the attach starts. */
 	world_unhold(w, 2);
 	world_reserve(w, 2);
 	world_show_all(w);
 	begin(w, &c, text);
 	world_settle(w);
-	c.has_left = true;
+	c.is_disconnected = true;
 	await(&c);
 	assert_int_equal(code(&c), 11);
+	assert_non_null(strstr(message(&c), "the client disconnected"));
 	forget(&c);
 	world_hold(w, 2, "x");
 	world_show_all(w);
 	world_settle(w);
 	assert_int_equal(world_state(w, 2), ATTACH_FREE);
+	release(w, ns);
+	door_end(w);
+}
+
+/* The rest of the attach is not begun: the plugin, which would fail, is not run. */
+static void test_a_client_that_disconnects_before_ipam(void **state)
+{
+	struct world *w = door_start();
+	uint64_t ns = grant(w, "x");
+	char text[REQUEST_SIZE], more[128];
+	struct call c;
+
+	(void)state;
+	w->ipam = WORLD_IPAM_FAILS;
+	snprintf(more, sizeof(more), ", \"deviceID\": \"%s\", \"ipam\": {\"type\": \"plugin\"}",
+		 VF_2);
+	request_text(text, "ADD", ns, "x", more);
+	w->hold = true;
+	begin(w, &c, text);
+	assert_true(loop_until(&w->loop, attaches, w, PATIENCE_MS));
+	c.is_disconnected = true;
+	attach_engine_inputs_changed(w->engine); /* a tick */
+	world_settle(w);
+	world_let_go(w);
+	await(&c);
+	assert_int_equal(code(&c), 11);
+	assert_non_null(strstr(message(&c), "its client disconnected"));
+	forget(&c);
+	world_until_state(w, 2, ATTACH_FREE);
+	assert_true(world_is_clean(w));
 	release(w, ns);
 	door_end(w);
 }
@@ -461,7 +557,8 @@ static void test_a_failed_add_is_undone(void **state)
 	door_end(w);
 }
 
-/* A DEL that fails keeps a pod from ending: the engine goes on without it. */
+/* A failed DEL would keep the pod from ending, so it succeeds, and the engine retries the
+ * return. */
 static void test_a_del_whose_return_fails(void **state)
 {
 	struct world *w = door_start();
@@ -480,6 +577,87 @@ static void test_a_del_whose_return_fails(void **state)
 	door_end(w);
 }
 
+/* Each DEL tries the return once and does not wait for a retry. With this long limit, a DEL that
+ * waited would be noticed. */
+static void test_a_del_tries_once(void **state)
+{
+	struct world *w = door_start();
+	uint64_t ns = grant(w, "x");
+	char text[REQUEST_SIZE], device[64], msg[256];
+	struct call c;
+
+	(void)state;
+	w->cni_wait_ms = 10 * PATIENCE_MS;
+	restart(w);
+	device_of(2, device, sizeof(device));
+	assert_int_equal(call(w, "ADD", ns, "x", device, NULL), 0);
+	w->fail_back[BACK_MOVE] = -EBUSY;
+	assert_int_equal(call(w, "DEL", ns, "x", "", NULL), 0);
+	assert_int_equal(call(w, "CHECK", ns, "x", device, msg), 103);
+	assert_non_null(strstr(msg, "is bad"));
+	w->fail_back[BACK_MOVE] = 0;
+	w->hold = true;
+	request_text(text, "DEL", ns, "x", "");
+	begin(w, &c, text);
+	world_settle(w);
+	assert_false(c.is_answered);
+	world_let_go(w);
+	await(&c);
+	assert_string_equal(message(&c), "");
+	forget(&c);
+	assert_int_equal(world_state(w, 2), ATTACH_FREE);
+	release(w, ns);
+	door_end(w);
+}
+
+/* A failed DEL would keep the pod from ending; the return continues after it. */
+static void test_a_del_whose_return_takes_long(void **state)
+{
+	struct world *w = door_start();
+	uint64_t ns = grant(w, "x");
+	char device[64];
+
+	(void)state;
+	w->cni_wait_ms = 50;
+	restart(w);
+	device_of(2, device, sizeof(device));
+	assert_int_equal(call(w, "ADD", ns, "x", device, NULL), 0);
+	w->hold = true;
+	assert_int_equal(call(w, "DEL", ns, "x", "", NULL), 0);
+	assert_int_equal(world_state(w, 2), ATTACH_RETURNING);
+	world_let_go(w);
+	world_until_state(w, 2, ATTACH_FREE);
+	release(w, ns);
+	door_end(w);
+}
+
+/* Until the journal has been read, the attachment must not count as unknown. */
+static void test_a_del_while_the_daemon_starts(void **state)
+{
+	struct world *w = door_start();
+	uint64_t ns = grant(w, "x");
+	char text[REQUEST_SIZE], device[64];
+	struct call c;
+
+	(void)state;
+	device_of(2, device, sizeof(device));
+	assert_int_equal(call(w, "ADD", ns, "x", device, NULL), 0);
+	world_restart(w);
+	cni_door_free(door);
+	door = cni_door_new(w->engine, &w->loop, &w->inventory, w->dir, NULL);
+	request_text(text, "DEL", ns, "x", "");
+	begin(w, &c, text);
+	assert_false(c.is_answered);
+	world_show_all(w);
+	await(&c);
+	assert_string_equal(message(&c), "");
+	forget(&c);
+	assert_int_equal(world_state(w, 2), ATTACH_FREE);
+	assert_true(world_is_clean(w));
+	release(w, ns);
+	door_end(w);
+}
+
 static void test_attachments_of_a_previous_daemon(void **state)
 {
 	struct world *w = door_start();
@@ -492,7 +670,7 @@ static void test_attachments_of_a_previous_daemon(void **state)
 	world_restart(w);
 	world_show_all(w);
 	cni_door_free(door);
-	door = cni_door_new(w->engine, &w->inventory, w->dir, NULL);
+	door = cni_door_new(w->engine, &w->loop, &w->inventory, w->dir, NULL);
 	world_until_ready(w);
 	assert_int_equal(world_state(w, 2), ATTACH_IN_POD);
 	assert_int_equal(call(w, "DEL", ns, "x", "", NULL), 0);
@@ -511,10 +689,11 @@ static void test_drift(void **state)
 	device_of(2, device, sizeof(device));
 	snprintf(config, sizeof(config), "%s, \"mac\": \"02:00:00:00:00:01\"", device);
 	assert_int_equal(call(w, "ADD", ns, "x", config, NULL), 0);
+	assert_int_equal(call(w, "CHECK", ns, "x", ", \"vlan\": 5000", NULL), 7);
 	w->drift = VF_MAC;
 	assert_int_equal(call(w, "CHECK", ns, "x", config, msg), 103);
 	assert_non_null(strstr(msg, "mac"));
-	/* A later plugin of the chain has set another one. */
+	/* A later plugin of the chain has set another MAC. */
 	snprintf(config, sizeof(config),
 		 "%s, \"mac\": \"02:00:00:00:00:01\", \"prevResult\": {\"interfaces\": [{\"name\": "
 		 "\"net1\", \"mac\": \"02:00:00:00:00:09\", \"sandbox\": \"/ns/1\"}]}",
@@ -525,7 +704,68 @@ static void test_drift(void **state)
 	door_end(w);
 }
 
-/* A pod with VF i as net1, by CNI. */
+/* CHECK does not report what a later plugin of the chain may have changed: in its result, the
+ * container's interface has another MAC or MTU, or lacks the address. */
+static void test_settings_that_check_compares(void **state)
+{
+	static const char same_mac[] = "\"interfaces\": [{\"name\": \"net1\", \"mac\": "
+				       "\"02:00:00:00:00:01\", \"sandbox\": \"/ns/1\"}]",
+			  mac_of_host[] = "\"interfaces\": [{\"name\": \"net1\", \"mac\": "
+					  "\"02:00:00:00:00:09\"}]",
+			  mac_of_another[] = "\"interfaces\": [{\"name\": \"net2\", \"mac\": "
+					     "\"02:00:00:00:00:09\", \"sandbox\": \"/ns/1\"}]",
+			  same_mtu[] = "\"interfaces\": [{\"name\": \"net1\", \"mtu\": 1400, "
+				       "\"sandbox\": \"/ns/1\"}]",
+			  other_mtu[] = "\"interfaces\": [{\"name\": \"net1\", \"mtu\": 1300, "
+					"\"sandbox\": \"/ns/1\"}]",
+			  same_ip[] = "\"ips\": [{\"address\": \"10.9.0.1/24\"}]",
+			  other_ip[] = "\"ips\": [{\"address\": \"10.9.0.2/24\"}]";
+	static const struct {
+		unsigned drift;
+		const char *prev; /* NULL: no prevResult */
+		int code;
+	} rows[] = {
+		{VF_MAC, NULL, 103},
+		{VF_MAC, same_mac, 103},
+		{VF_MAC, mac_of_host, 103},
+		{VF_MAC, mac_of_another, 103},
+		{ATTACH_DRIFT_LINK(LINK_MTU), NULL, 103},
+		{ATTACH_DRIFT_LINK(LINK_MTU), same_mtu, 103},
+		{ATTACH_DRIFT_LINK(LINK_MTU), other_mtu, 0},
+		{ATTACH_DRIFT_LINK(LINK_TXQLEN), NULL, 0},
+		{ATTACH_DRIFT_IPS, NULL, 103},
+		{ATTACH_DRIFT_IPS, same_ip, 103},
+		{ATTACH_DRIFT_IPS, other_ip, 0},
+		{ATTACH_DRIFT_DOWN, other_mtu, 103},
+		{ATTACH_DRIFT_NAME, other_ip, 103},
+	};
+	static const char settings[] = ", \"mac\": \"02:00:00:00:00:01\", \"mtu\": 1400, "
+				       "\"runtimeConfig\": {\"ips\": [\"10.9.0.1/24\"]}";
+	struct world *w = door_start();
+	uint64_t ns = grant(w, "x");
+	char config[1024], device[64];
+
+	(void)state;
+	device_of(2, device, sizeof(device));
+	snprintf(config, sizeof(config), "%s%s", device, settings);
+	assert_int_equal(call(w, "ADD", ns, "x", config, NULL), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		int is;
+
+		w->drift = rows[i].drift;
+		snprintf(config, sizeof(config), "%s%s%s%s%s", device, settings,
+			 rows[i].prev ? ", \"prevResult\": {" : "",
+			 rows[i].prev ? rows[i].prev : "", rows[i].prev ? "}" : "");
+		is = call(w, "CHECK", ns, "x", config, NULL);
+		if (is != rows[i].code)
+			fail_msg("row %zu: code %d, not %d", i, is, rows[i].code);
+	}
+	w->drift = 0;
+	release(w, ns);
+	door_end(w);
+}
+
+/* Adds a pod with VF i as net1 by CNI. */
 static uint64_t add_pod(struct world *w, unsigned i, const char *pod)
 {
 	uint64_t ns = world_add_sandbox(w, pod, NULL);
@@ -540,7 +780,7 @@ static uint64_t add_pod(struct world *w, unsigned i, const char *pod)
 	return ns;
 }
 
-/* The driver of one VF does not answer. */
+/* One VF's driver does not return. */
 static void test_a_check_that_hangs(void **state)
 {
 	struct world *w = door_start();
@@ -554,7 +794,7 @@ static void test_a_check_that_hangs(void **state)
 	begin(w, &c, text);
 	world_settle(w);
 	assert_int_equal(call(w, "CHECK", ns, "y", "", NULL), 0);
-	assert_false(c.is_told);
+	assert_false(c.is_answered);
 	world_let_go(w);
 	await(&c);
 	assert_string_equal(message(&c), "");
@@ -566,7 +806,49 @@ static void test_a_check_that_hangs(void **state)
 	door_end(w);
 }
 
-/* Neither the inventory nor the engine knows it yet. */
+/* A CHECK waits for a running ADD, and does not use a check that began before the request. */
+static void test_a_check_beside_other_work(void **state)
+{
+	struct world *w = door_start();
+	uint64_t ns = grant(w, "x");
+	char add[REQUEST_SIZE], check[REQUEST_SIZE], device[64];
+	struct call first, second;
+
+	(void)state;
+	device_of(2, device, sizeof(device));
+	request_text(add, "ADD", ns, "x", device);
+	request_text(check, "CHECK", ns, "x", device);
+	w->hold = true;
+	begin(w, &first, add);
+	assert_true(loop_until(&w->loop, attaches, w, PATIENCE_MS));
+	begin(w, &second, check);
+	world_settle(w);
+	assert_false(second.is_answered);
+	world_let_go(w);
+	await(&first);
+	await(&second);
+	assert_string_equal(message(&second), "");
+	forget(&first);
+	forget(&second);
+
+	world_settle(w);
+	w->n_checks = 0;
+	w->hold = true;
+	begin(w, &first, check);
+	world_settle(w);
+	begin(w, &second, check);
+	world_settle(w);
+	world_let_go(w);
+	await(&first);
+	await(&second);
+	assert_int_equal(w->n_checks, 2);
+	forget(&first);
+	forget(&second);
+	release(w, ns);
+	door_end(w);
+}
+
+/* The inventory and the engine have not noticed the removal yet. */
 static void test_check_of_a_removed_device(void **state)
 {
 	struct world *w = door_start();
@@ -589,16 +871,29 @@ static void test_check_of_a_removed_device(void **state)
 	door_end(w);
 }
 
-static void restart(struct world *w)
+/* The device was unplugged, so nothing can be compared, and no other device has its name. */
+static void test_check_of_a_device_off_the_bus(void **state)
 {
-	cni_door_free(door);
-	world_restart(w);
-	world_show_all(w);
-	door = cni_door_new(w->engine, &w->inventory, w->dir, NULL);
-	world_until_ready(w);
+	struct world *w = door_start();
+	uint64_t ns = add_pod(w, 2, "x");
+	struct host *h = &w->inventory.host;
+	struct function *fn = find_function(h, VF_2);
+	char id[sizeof(fn->id)];
+
+	(void)state;
+	memcpy(id, fn->id, sizeof(id));
+	w->fail_check = -ENODEV;
+	/* The new ID keeps its position in the sorted list. */
+	fn->id[strlen(fn->id) - 1] = '7';
+	assert_int_equal(call(w, "CHECK", ns, "x", "", NULL), 101);
+	memcpy(fn->id, id, sizeof(id));
+	w->fail_check = 0;
+	assert_int_equal(call(w, "CHECK", ns, "x", "", NULL), 0);
+	release(w, ns);
+	door_end(w);
 }
 
-/* It answers before rocelet-cni gives up, and names the step. */
+/* It is answered before rocelet-cni's timeout, with the step's name. */
 static void test_an_add_that_takes_too_long(void **state)
 {
 	struct world *w = door_start();
@@ -613,7 +908,7 @@ static void test_an_add_that_takes_too_long(void **state)
 	device_of(2, device, sizeof(device));
 	w->hold = true;
 	assert_int_equal(call(w, "ADD", ns, "x", device, msg), 11);
-	assert_non_null(strstr(msg, "after 50 ms, at step record: it is undone"));
+	assert_non_null(strstr(msg, "after 50 ms, at step record: rolling back"));
 	world_let_go(w);
 	world_until_state(w, 2, ATTACH_FREE);
 	assert_true(world_is_clean(w));
@@ -626,7 +921,7 @@ static bool is_clean(void *arg)
 	return world_is_clean(arg);
 }
 
-/* The journal is lost: nothing but the mark tells that a pod had it. */
+/* The journal is lost: only the alias shows that a pod has the device. */
 static void test_attachments_of_a_lost_journal(void **state)
 {
 	struct world *w = door_start();
@@ -639,7 +934,7 @@ static void test_attachments_of_a_lost_journal(void **state)
 	world_settle(w);
 	assert_int_equal(w->devices[2].ns, ns);
 
-	/* The next pod has it, and runs in the host's network. */
+	/* The next pod that gets the device uses the host's network. */
 	world_end_sandbox(w, ns);
 	world_hold(w, 2, "h");
 	host = world_add_sandbox(w, "h", NULL);
@@ -653,7 +948,7 @@ static void test_attachments_of_a_lost_journal(void **state)
 	world_settle(w);
 	assert_true(w->devices[2].marked);
 
-	/* The one after that waits for its ADD, and the runtime does not list its sandbox yet. */
+	/* The pod after that waits for its ADD, and the runtime does not list its sandbox yet. */
 	world_remove_sandbox(w, host);
 	world_hold(w, 2, "y");
 	world_show_all(w);
@@ -693,6 +988,63 @@ static void test_gc(void **state)
 	door_end(w);
 }
 
+/* Attachments of other networks are kept, and so are running ADDs, which are newer than the
+ * list. */
+static void test_gc_of_others(void **state)
+{
+	struct world *w = door_start();
+	uint64_t ns = grant(w, "x");
+	char text[REQUEST_SIZE], device[64];
+	struct call add, gc;
+
+	(void)state;
+	device_of(2, device, sizeof(device));
+	request_text(text, "ADD", ns, "x", device);
+	w->hold = true;
+	begin(w, &add, text);
+	assert_int_equal(call(w, "GC", ns, "x", ", \"cni.dev/valid-attachments\": []", NULL), 0);
+	world_let_go(w);
+	await(&add);
+	assert_string_equal(message(&add), "");
+	forget(&add);
+	assert_int_equal(world_state(w, 2), ATTACH_IN_POD);
+
+	request_text(text, "GC", ns, "x", ", \"cni.dev/valid-attachments\": []");
+	memcpy(strstr(text, "fast"), "slow", 4);
+	begin(w, &gc, text);
+	await(&gc);
+	assert_string_equal(message(&gc), "");
+	forget(&gc);
+	assert_int_equal(world_state(w, 2), ATTACH_IN_POD);
+	release(w, ns);
+	door_end(w);
+}
+
+/* The key of libcni before 1.1.0. */
+static void test_gc_by_the_older_key(void **state)
+{
+	struct world *w = door_start();
+	uint64_t ns = grant(w, "x");
+	char device[64];
+
+	(void)state;
+	device_of(2, device, sizeof(device));
+	assert_int_equal(call(w, "ADD", ns, "x", device, NULL), 0);
+	assert_int_equal(call(w, "GC", ns, "x",
+			      ", \"cni.dev/attachments\": "
+			      "[{\"containerID\": \"s1\", \"ifname\": \"net1\"}]",
+			      NULL),
+			 0);
+	assert_int_equal(world_state(w, 2), ATTACH_IN_POD);
+	assert_int_equal(call(w, "GC", ns, "x",
+			      ", \"cni.dev/valid-attachments\": null, \"cni.dev/attachments\": []",
+			      NULL),
+			 0);
+	assert_int_equal(world_state(w, 2), ATTACH_FREE);
+	release(w, ns);
+	door_end(w);
+}
+
 static void test_status(void **state)
 {
 	struct world *w = door_start();
@@ -716,7 +1068,100 @@ static void test_status(void **state)
 	"{\"ips\": [{\"address\": \"10.9.0.7/24\", \"gateway\": \"10.9.0.1\"}], \"dns\": "         \
 	"{\"domain\": \"a\"}}"
 
-/* The plugin answers only if it has got what the specification wants. */
+static bool status_contains(struct world *w, const char *words)
+{
+	char msg[256];
+
+	return call(w, "STATUS", 1, "", "", msg) == 50 && strstr(msg, words);
+}
+
+static bool journal_has_failed(void *arg)
+{
+	return status_contains(arg, "failure of the test");
+}
+
+static bool host_is_hidden(void *arg)
+{
+	return status_contains(arg, "the host is hidden");
+}
+
+static void start_another(struct world *w, bool dry_run)
+{
+	world_close(w);
+	cni_door_free(door);
+	world_open(w, dry_run);
+	door = cni_door_new(w->engine, &w->loop, &w->inventory, w->dir, NULL);
+	assert_non_null(door);
+}
+
+/* STATUS of a daemon that cannot attach devices. */
+static void test_status_of_the_daemon(void **state)
+{
+	struct world *w = door_start();
+	uint64_t ns = grant(w, "x");
+	char device[64];
+
+	(void)state;
+	device_of(2, device, sizeof(device));
+	assert_int_equal(call(w, "ADD", ns, "x", device, NULL), 0);
+	start_another(w, true);
+	assert_true(status_contains(w, "--dry-run"));
+	start_another(w, false);
+	assert_true(status_contains(w, "still starting"));
+	w->hidden = true;
+	start_another(w, false);
+	world_show_all(w);
+	assert_true(loop_until(&w->loop, host_is_hidden, w, PATIENCE_MS));
+	w->hidden = false;
+	w->fail_journal = -EIO;
+	start_another(w, false);
+	world_show_all(w);
+	assert_true(loop_until(&w->loop, journal_has_failed, w, PATIENCE_MS));
+	w->fail_journal = 0;
+	start_another(w, false);
+	world_show_all(w);
+	world_until_ready(w);
+	assert_int_equal(call(w, "STATUS", 1, "", "", NULL), 0);
+	release(w, ns);
+	door_end(w);
+}
+
+/* A daemon that cannot see the host, or has no journal, returns no devices: its DEL fails, and
+ * rocelet-cni stores the request. */
+static void test_a_daemon_that_cannot_return(void **state)
+{
+	struct world *w = door_start();
+	uint64_t ns = grant(w, "x");
+	char device[64], msg[256];
+
+	(void)state;
+	device_of(2, device, sizeof(device));
+	assert_int_equal(call(w, "ADD", ns, "x", device, NULL), 0);
+	w->cni_wait_ms = 50;
+	w->hidden = true;
+	start_another(w, false);
+	world_show_all(w);
+	assert_true(loop_until(&w->loop, host_is_hidden, w, PATIENCE_MS));
+	assert_int_equal(call(w, "DEL", ns, "x", "", NULL), 11);
+	assert_int_equal(call(w, "CHECK", ns, "x", device, msg), 11);
+	assert_non_null(strstr(msg, "the host is hidden"));
+	w->hidden = false;
+	w->fail_journal = -EIO;
+	start_another(w, false);
+	world_show_all(w);
+	assert_true(loop_until(&w->loop, journal_has_failed, w, PATIENCE_MS));
+	assert_int_equal(call(w, "DEL", ns, "x", "", NULL), 11);
+	w->fail_journal = 0;
+	w->cni_wait_ms = 0;
+	start_another(w, false);
+	world_show_all(w);
+	world_until_ready(w);
+	assert_int_equal(world_state(w, 2), ATTACH_IN_POD);
+	release(w, ns);
+	door_end(w);
+}
+
+/* The plugin succeeds only with the input that the specification requires. */
 static void test_check_and_gc_of_ipam(void **state)
 {
 	static const char list[] = PLUGIN ", \"cni.dev/valid-attachments\": [{\"containerID\": "
@@ -747,8 +1192,16 @@ static void test_check_and_gc_of_ipam(void **state)
 	assert_non_null(strstr(msg, "no lease"));
 	world_plugin(w, "[ $CNI_COMMAND = CHECK ] && grep -q prevResult");
 	assert_int_equal(call(w, "CHECK", ns, "x", config, NULL), 0);
+	world_plugin(w, "echo '{\"code\": 11, \"msg\": \"the store is locked\"}'; exit 1");
+	assert_int_equal(call(w, "CHECK", ns, "x", config, NULL), 11);
 	world_plugin(w, "echo '{\"code\": 999, \"msg\": \"CHECK is not implemented\"}'; exit 1");
 	assert_int_equal(call(w, "CHECK", ns, "x", config, NULL), 0);
+
+	w->drift = ATTACH_DRIFT_IPS;
+	assert_int_equal(call(w, "CHECK", ns, "x", config, NULL), 103);
+	snprintf(config, sizeof(config), PLUGIN ", \"prevResult\": {\"ips\": []}");
+	assert_int_equal(call(w, "CHECK", ns, "x", config, NULL), 0);
+	w->drift = 0;
 
 	world_plugin(w, "[ $CNI_COMMAND = GC ] && grep -q cni.dev/valid-attachments");
 	assert_int_equal(call(w, "GC", ns, "x", list, NULL), 0);
@@ -767,12 +1220,17 @@ static bool status_is_bad(void *arg)
 	return call(arg, "STATUS", 1, "", PLUGIN, NULL) == 50;
 }
 
-static bool status_is_good(void *arg)
+static bool status_is_limited(void *arg)
 {
-	return !status_is_bad(arg);
+	return call(arg, "STATUS", 1, "", PLUGIN, NULL) == 51;
 }
 
-/* Answered at once, with what the plugin said before. */
+static bool status_is_good(void *arg)
+{
+	return call(arg, "STATUS", 1, "", PLUGIN, NULL) == 0;
+}
+
+/* Answered at once from the plugin's previous status, which is then refreshed. */
 static void test_status_of_ipam(void **state)
 {
 	struct world *w = door_start();
@@ -781,12 +1239,14 @@ static void test_status_of_ipam(void **state)
 	world_plugin(w, "echo '{\"code\": 50, \"msg\": \"no server\"}'; exit 1");
 	assert_int_equal(call(w, "STATUS", 1, "", PLUGIN, NULL), 0);
 	assert_true(loop_until(&w->loop, status_is_bad, w, PATIENCE_MS));
+	world_plugin(w, "echo '{\"code\": 51, \"msg\": \"leases cannot be renewed\"}'; exit 1");
+	assert_true(loop_until(&w->loop, status_is_limited, w, PATIENCE_MS));
 	world_plugin(w, "[ $CNI_COMMAND = STATUS ]");
 	assert_true(loop_until(&w->loop, status_is_good, w, PATIENCE_MS));
 	door_end(w);
 }
 
-/* No DEL comes; the runtime's list has called the sandbox ready, and does not any more. */
+/* There is no DEL; the runtime lists the sandbox as ready first, and then no more. */
 static void test_a_sandbox_that_ends_without_del(void **state)
 {
 	struct world *w = door_start();
@@ -807,9 +1267,9 @@ static void test_a_sandbox_that_ends_without_del(void **state)
 	door_end(w);
 }
 
-/* CNI is called while the sandbox is being made: the runtime's list does not have it, and nothing
- * runs in it. */
-static void test_a_sandbox_that_is_being_made(void **state)
+/* CNI is called while the sandbox is being created: the runtime does not list it, and no process is
+ * in it. */
+static void test_a_sandbox_that_is_being_created(void **state)
 {
 	struct world *w = door_start();
 	uint64_t ns = grant(w, "x");
@@ -835,7 +1295,7 @@ static void test_a_chain_with_rdma(void **state)
 	uint64_t ns = grant(w, "x");
 	char device[64], isolated[128], chained[256], text[REQUEST_SIZE], alone[REQUEST_SIZE];
 	char *type;
-	struct call c;
+	struct call c, add;
 
 	(void)state;
 	device_of(2, device, sizeof(device));
@@ -861,7 +1321,24 @@ static void test_a_chain_with_rdma(void **state)
 	assert_int_equal(code(&c), 7);
 	assert_non_null(strstr(message(&c), "was not attached by rocelet"));
 	forget(&c);
-	assert_int_equal(call(w, "ADD", ns, "x", device, NULL), 0);
+	snprintf(isolated, sizeof(isolated), "%s, \"rdmaIsolation\": \"yes\"", device);
+	assert_int_equal(call(w, "ADD", ns, "x", isolated, NULL), 7);
+	request_text(alone, "ADD", ns, "x", device);
+	w->hold = true;
+	begin(w, &add, alone);
+	assert_true(loop_until(&w->loop, attaches, w, PATIENCE_MS));
+	begin(w, &c, text);
+	assert_non_null(strstr(message(&c), "was not attached by rocelet"));
+	forget(&c);
+	world_let_go(w);
+	await(&add);
+	assert_string_equal(message(&add), "");
+	forget(&add);
+	memcpy(strstr(text, "net1"), "net2", 4);
+	begin(w, &c, text);
+	assert_non_null(strstr(message(&c), "was not attached by rocelet"));
+	forget(&c);
+	memcpy(strstr(text, "net2"), "net1", 4);
 	request_text(alone, "ADD", ns, "x", device);
 	memcpy(strstr(alone, "\"sriov\""), "\"rdma\" ", 7);
 	begin(w, &c, alone);
@@ -869,14 +1346,14 @@ static void test_a_chain_with_rdma(void **state)
 	assert_non_null(strstr(message(&c), "part of a plugin chain"));
 	forget(&c);
 	begin(w, &c, text);
-	assert_true(c.is_told);
+	assert_true(c.is_answered);
 	assert_string_equal(message(&c), "");
 	assert_int_equal(
 		json_array_size(json_object_get(json_object_get(c.answer, "result"), "ips")), 1);
 	forget(&c);
 	memcpy(strstr(text, "ADD"), "DEL", 3);
 	begin(w, &c, text);
-	assert_true(c.is_told);
+	assert_true(c.is_answered);
 	forget(&c);
 	assert_int_equal(world_state(w, 2), ATTACH_IN_POD);
 	release(w, ns);
@@ -906,24 +1383,37 @@ TEST_GROUP(cni_door)
 		cmocka_unit_test(test_device_info),
 		cmocka_unit_test(test_a_device_without_a_netdev),
 		cmocka_unit_test(test_pods_that_may_have_a_device),
-		cmocka_unit_test(test_a_grant_that_is_not_known_yet),
-		cmocka_unit_test(test_a_del_ends_an_add_that_waits),
+		cmocka_unit_test(test_an_allocation_that_is_not_listed_yet),
+		cmocka_unit_test(test_an_add_that_waits_too_long),
+		cmocka_unit_test(test_a_del_cancels_a_waiting_add),
+		cmocka_unit_test(test_an_add_right_after_a_del),
 		cmocka_unit_test(test_a_native_pool),
 		cmocka_unit_test(test_a_client_that_disconnects),
+		cmocka_unit_test(test_a_client_that_disconnects_before_ipam),
 		cmocka_unit_test(test_a_failed_add_is_undone),
 		cmocka_unit_test(test_a_del_whose_return_fails),
+		cmocka_unit_test(test_a_del_tries_once),
+		cmocka_unit_test(test_a_del_whose_return_takes_long),
 		cmocka_unit_test(test_attachments_of_a_previous_daemon),
+		cmocka_unit_test(test_a_del_while_the_daemon_starts),
 		cmocka_unit_test(test_drift),
+		cmocka_unit_test(test_settings_that_check_compares),
 		cmocka_unit_test(test_a_check_that_hangs),
+		cmocka_unit_test(test_a_check_beside_other_work),
 		cmocka_unit_test(test_check_of_a_removed_device),
+		cmocka_unit_test(test_check_of_a_device_off_the_bus),
 		cmocka_unit_test(test_an_add_that_takes_too_long),
 		cmocka_unit_test(test_attachments_of_a_lost_journal),
 		cmocka_unit_test(test_gc),
+		cmocka_unit_test(test_gc_of_others),
+		cmocka_unit_test(test_gc_by_the_older_key),
 		cmocka_unit_test(test_status),
+		cmocka_unit_test(test_status_of_the_daemon),
+		cmocka_unit_test(test_a_daemon_that_cannot_return),
 		cmocka_unit_test(test_check_and_gc_of_ipam),
 		cmocka_unit_test(test_status_of_ipam),
 		cmocka_unit_test(test_a_sandbox_that_ends_without_del),
-		cmocka_unit_test(test_a_sandbox_that_is_being_made),
+		cmocka_unit_test(test_a_sandbox_that_is_being_created),
 		cmocka_unit_test(test_a_chain_with_rdma),
 		cmocka_unit_test(test_garbage),
 	};

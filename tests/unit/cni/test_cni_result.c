@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The result of an ADD, and which function an ADD means. */
+/* The result of an ADD, and which function an ADD selects. */
 #include "cni_result.h"
 
 #include <setjmp.h>
@@ -37,11 +37,11 @@ static struct attach_record record_of_net1(void)
 }
 
 static void check_with(const struct attach_record *record, const char *ipam, const char *config,
-		       const char *wanted)
+		       const char *expected)
 {
 	json_t *plugin = ipam ? json_loads(ipam, 0, NULL) : NULL;
 	struct cni_request r = {.config = json_loads(config, 0, NULL)};
-	json_t *is = cni_result(record, plugin, &r), *to_be = json_loads(wanted, 0, NULL);
+	json_t *is = cni_result(record, plugin, &r), *to_be = json_loads(expected, 0, NULL);
 	AUTO_FREE char *text = json_dumps(is, JSON_COMPACT);
 
 	assert_non_null(to_be);
@@ -53,12 +53,13 @@ static void check_with(const struct attach_record *record, const char *ipam, con
 	cni_request_done(&r);
 }
 
-static void check_result(const struct attach_record *record, const char *config, const char *wanted)
+static void check_result(const struct attach_record *record, const char *config,
+			 const char *expected)
 {
-	check_with(record, NULL, config, wanted);
+	check_with(record, NULL, config, expected);
 }
 
-/* A gateway without a route, and dns, as the plugin gave them. */
+/* The gateway without a route and the "dns" are the plugin's. */
 static void test_results_of_ipam(void **state)
 {
 	struct attach_record r = record_of_net1();
@@ -68,17 +69,17 @@ static void test_results_of_ipam(void **state)
 			   "\"mtu\": 1500, \"sandbox\": \"/run/netns/a\", \"pciID\": "
 			   "\"0000:03:00.2\"}], \"ips\": [{\"address\": \"10.9.0.7/24\", "
 			   "\"interface\": 0, \"gateway\": \"10.9.0.1\"}], \"routes\": []";
-	char wanted[1024];
+	char expected[1024];
 
 	(void)state;
 	r.n_routes = 0;
-	snprintf(wanted, sizeof(wanted),
+	snprintf(expected, sizeof(expected),
 		 "{\"cniVersion\": \"1.1.0\", %s, \"dns\": {\"nameservers\": [\"10.9.0.2\"]}}",
 		 rest);
-	check_with(&r, ipam, "{\"dns\": {}}", wanted);
-	snprintf(wanted, sizeof(wanted),
+	check_with(&r, ipam, "{\"dns\": {}}", expected);
+	snprintf(expected, sizeof(expected),
 		 "{\"cniVersion\": \"1.1.0\", %s, \"dns\": {\"domain\": \"a\"}}", rest);
-	check_with(&r, ipam, "{\"dns\": {\"domain\": \"a\"}}", wanted);
+	check_with(&r, ipam, "{\"dns\": {\"domain\": \"a\"}}", expected);
 }
 
 static void test_results(void **state)
@@ -106,8 +107,8 @@ static void test_results(void **state)
 		     "\"10.9.0.7/24\", \"interface\": 1}], \"routes\": []}");
 }
 
-/* sriov-cni, pkg/config/config_test.go:183-216: the MAC that was asked for, or that the PF has set.
- */
+/* As sriov-cni, pkg/config/config_test.go:183-216: the requested MAC, or the one that the PF has
+ * set. */
 static void test_without_a_netdev(void **state)
 {
 	struct attach_record r = {.function = "0000:03:00.2", .plan = {.no_netdev = true}};
@@ -176,7 +177,7 @@ static void test_functions(void **state)
 	host_done(&host);
 }
 
-/* By the driver that has it; a setting that would do nothing is an error. */
+/* Whether a netdev is needed depends on the driver; a setting without effect is an error. */
 static void test_user_space_drivers(void **state)
 {
 	static const struct {

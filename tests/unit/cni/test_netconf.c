@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Network configurations of the plugins that are replaced, as they stand in clusters. The cases of
- * sriov-cni are those of its pkg/config/config_test.go. */
+/* Network configurations of the plugins that rocelet-cni replaces, as used in clusters. The cases
+ * for sriov-cni are those of its pkg/config/config_test.go. */
 #include "netconf.h"
 
 #include <setjmp.h>
@@ -21,7 +21,8 @@
 #include "ipam.h"
 #include "test_group.h"
 
-/* config: behind "name" and "type". Returns the error's code. */
+/* Parses the configuration, whose keys `config` follow "name" and "type"; returns the error's
+ * code. */
 static int read_text(struct netconf *ret, const char *args, const char *config, struct cni_error *e)
 {
 	struct cni_request r = {.config = NULL};
@@ -116,7 +117,7 @@ static void test_vlans(void **state)
 	}
 }
 
-static void test_the_last_mac_counts(void **state)
+static void test_the_last_mac_is_used(void **state)
 {
 	struct net_plan p = good("MAC=02:00:00:00:00:02", SRIOV ", \"mac\": \"02:00:00:00:00:01\"");
 
@@ -175,8 +176,8 @@ static void test_addresses(void **state)
 			   "[\"10.9.0.1/24\"]}");
 	assert_int_equal(p.n_ips, 0);
 	assert_non_null(strstr(p.ipam, "\"runtimeConfig\":{\"ips\":[\"10.9.0.1/24\"]}"));
-	/* Whatever way an address is asked for; and nothing that the configuration's author puts
-	 * where these are. */
+	/* Each way to request addresses; the network configuration cannot override them by its own
+	 * "rocelet" key. */
 	p = good("IgnoreUnknown=1;IP=10.9.0.2/24,10.9.0.3/24;GATEWAY=10.9.0.1",
 		 SRIOV ", \"ipam\": {\"type\": \"static\", \"rocelet\": {\"env\": "
 		       "\"K8S_POD_NAME=other\"}}, \"args\": {\"cni\": {\"ips\": [\"10.9.0.4\"], "
@@ -196,9 +197,9 @@ static void test_addresses(void **state)
 	assert_true(p.soft_roce);
 }
 
-/* What an IPAM plugin's sandbox is opened for is the administrator's to say, not that of the author
- * of a network configuration. */
-static void test_a_sandbox_is_not_opened(void **state)
+/* Only the administrator can allow an IPAM plugin more than its sandbox, not the author of a
+ * network configuration. */
+static void test_a_configuration_cannot_open_the_sandbox(void **state)
 {
 	static const char *const needs[] = {
 		"{\"network\": \"host\"}", "{\"write\": [\"/etc\"]}", "{}", "null", "7",
@@ -217,8 +218,8 @@ static void test_a_sandbox_is_not_opened(void **state)
 	}
 }
 
-/* The administrator says it for a plugin, in cni-ipam-needs. */
-static void test_a_sandbox_is_opened_by_the_administrator(void **state)
+/* By the option cni-ipam-needs, which names the plugin. */
+static void test_an_administrator_can_open_the_sandbox(void **state)
 {
 	static const char text[] =
 		"{\"command\": \"ADD\", \"containerID\": \"c\", \"netns\": \"/n\", \"ifname\": "
@@ -268,7 +269,7 @@ static void test_devices(void **state)
 	assert_int_equal(read_text(&n, "", "\"deviceID\": 5", &e), 7);
 }
 
-static void test_rdma_is_no_settings(void **state)
+static void test_settings_of_type_rdma_are_ignored(void **state)
 {
 	struct netconf n = {.device = ""};
 	struct cni_error e;
@@ -284,14 +285,14 @@ TEST_GROUP(netconf)
 		cmocka_unit_test(test_everything_of_sriov),
 		cmocka_unit_test(test_an_empty_configuration),
 		cmocka_unit_test(test_vlans),
-		cmocka_unit_test(test_the_last_mac_counts),
+		cmocka_unit_test(test_the_last_mac_is_used),
 		cmocka_unit_test(test_guids),
 		cmocka_unit_test(test_bandwidth),
 		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_devices),
-		cmocka_unit_test(test_a_sandbox_is_not_opened),
-		cmocka_unit_test(test_a_sandbox_is_opened_by_the_administrator),
-		cmocka_unit_test(test_rdma_is_no_settings),
+		cmocka_unit_test(test_a_configuration_cannot_open_the_sandbox),
+		cmocka_unit_test(test_an_administrator_can_open_the_sandbox),
+		cmocka_unit_test(test_settings_of_type_rdma_are_ignored),
 	};
 
 	return test_group_run(tests, NULL, NULL);

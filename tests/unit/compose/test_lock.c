@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Two of us: one at a time has a folder, whatever becomes of the file that says who. */
+/* Locks of folders and of the node: one daemon at a time, whatever happens to the lock file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -55,7 +55,7 @@ static const char *in_tree(const char *name)
 
 /* --- the lock --------------------------------------------------------------------------------- */
 
-/* A process that has done `hold` lives until it is killed. */
+/* Starts a process that calls hold() and then waits until it is killed. */
 static pid_t holder(int (*hold)(void))
 {
 	int ready[2];
@@ -78,7 +78,7 @@ static pid_t holder(int (*hold)(void))
 	return pid;
 }
 
-static int hold_it(void)
+static int hold_state(void)
 {
 	static struct lock l;
 	char self[64];
@@ -101,7 +101,7 @@ static void is_held(const char *by)
 	assert_int_equal(lock_take(&l, &hw, in_tree("state"), 0700, "another", &e), -EALREADY);
 	assert_int_equal(l.folder_fd, -1);
 	if (!strstr(e.msg, by) || !strstr(e.msg, "state"))
-		fail_msg("\"%s\" does not say \"%s\"", e.msg, by);
+		fail_msg("\"%s\" does not contain \"%s\"", e.msg, by);
 }
 
 static void is_free(void)
@@ -116,10 +116,10 @@ static void is_free(void)
 	lock_release(&l);
 }
 
-static void a_locked_folder_is_refused(void **state)
+static void a_locked_folder_is_in_use(void **state)
 {
-	char who[32];
-	pid_t pid = holder(hold_it);
+	char owner[32];
+	pid_t pid = holder(hold_state);
 	struct stat st;
 
 	(void)state;
@@ -127,14 +127,14 @@ static void a_locked_folder_is_refused(void **state)
 	assert_int_equal(st.st_mode & 07777, 0700);
 	assert_int_equal(stat(in_tree("state/lock"), &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0600);
-	snprintf(who, sizeof(who), "pid %d on node-1, pod a/b", pid);
-	is_held(who);
-	is_held(who);
+	snprintf(owner, sizeof(owner), "pid %d on node-1, pod a/b", pid);
+	is_held(owner);
+	is_held(owner);
 	end(pid);
 	is_free();
 }
 
-static void a_file_that_was_left_is_no_lock(void **state)
+static void a_stale_lock_file_is_not_a_lock(void **state)
 {
 	(void)state;
 	tmptree_write(tree, "state/lock", "pid 1 on node-1: rocelet\n");
@@ -144,32 +144,32 @@ static void a_file_that_was_left_is_no_lock(void **state)
 
 static void the_file_may_be_deleted(void **state)
 {
-	char who[32];
-	pid_t pid = holder(hold_it);
+	char owner[32];
+	pid_t pid = holder(hold_state);
 
 	(void)state;
-	snprintf(who, sizeof(who), "pid %d", pid);
+	snprintf(owner, sizeof(owner), "pid %d", pid);
 	assert_int_equal(unlink(in_tree("state/lock")), 0);
-	is_held(who);
-	is_held(who); /* another file is there by now */
+	is_held(owner);
+	is_held(owner); /* a new lock file exists now */
 	end(pid);
 	is_free();
 }
 
-/* No line of its own in our log. */
+/* The lock file must not be able to add a line to our log. */
 static void control_characters_in_the_lock_file_are_replaced(void **state)
 {
-	char who[32];
-	pid_t pid = holder(hold_it);
+	char owner[32];
+	pid_t pid = holder(hold_state);
 
 	(void)state;
-	snprintf(who, sizeof(who), "pid %d", pid);
+	snprintf(owner, sizeof(owner), "pid %d", pid);
 	tmptree_write(tree, "state/lock", "\x1b[31m pid 1\n");
-	is_held(who);
+	is_held(owner);
 	end(pid);
 }
 
-static int hold_as_nobody(void)
+static int hold_as_other_user(void)
 {
 	int fd = open(in_tree("state"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -184,22 +184,22 @@ static void another_users_file_lock_is_ignored(void **state)
 	if (geteuid() != 0)
 		skip();
 	tmptree_write(tree, "state/lock", "\n");
-	pid = holder(hold_as_nobody);
+	pid = holder(hold_as_other_user);
 	is_free();
 	end(pid);
 }
 
-/* As on a full disk: there is no file to lock. */
-static void the_folder_is_enough(void **state)
+/* The lock file cannot be created, as on a full disk. */
+static void the_folder_alone_is_a_lock(void **state)
 {
-	char who[32];
+	char owner[32];
 	pid_t pid;
 
 	(void)state;
 	tmptree_write(tree, "state/lock/in-the-way", "\n");
-	pid = holder(hold_it);
-	snprintf(who, sizeof(who), "pid %d", pid);
-	is_held(who);
+	pid = holder(hold_state);
+	snprintf(owner, sizeof(owner), "pid %d", pid);
+	is_held(owner);
 	end(pid);
 	is_free();
 }
@@ -215,13 +215,14 @@ static void a_folder_that_cannot_be_created_is_reported(void **state)
 	assert_non_null(strstr(e.msg, "file/state cannot be locked"));
 }
 
-/* --- many at once, while somebody deletes the file -------------------------------------------- */
+/* --- concurrent locking, while the file is deleted repeatedly
+ * ----------------------------------- */
 
 #define TAKERS 4
 #define ROUNDS 200
 
-/* Asserts nothing: it is a process of its own. */
-static int take_often(void)
+/* Runs in a child process, so it must not assert. */
+static int take_repeatedly(void)
 {
 	char inside[PATH_MAX];
 
@@ -253,7 +254,7 @@ static pid_t child(int (*fn)(void))
 	return pid;
 }
 
-static int delete_for_ever(void)
+static int delete_repeatedly(void)
 {
 	for (;;)
 		unlink(in_tree("state/lock"));
@@ -262,12 +263,12 @@ static int delete_for_ever(void)
 
 static void concurrent_takers_exclude_each_other(void **state)
 {
-	pid_t takers[TAKERS], deleter = child(delete_for_ever);
+	pid_t takers[TAKERS], deleter = child(delete_repeatedly);
 	int status, bad = 0;
 
 	(void)state;
 	for (int i = 0; i < TAKERS; i++)
-		takers[i] = child(take_often);
+		takers[i] = child(take_repeatedly);
 	for (int i = 0; i < TAKERS; i++)
 		bad += waitpid(takers[i], &status, 0) != takers[i] || status != 0;
 	end(deleter);
@@ -288,7 +289,7 @@ static const char *program(void)
 	return strcat(path, "/rocelet");
 }
 
-/* Its log is NAME.log. It only observes, this machine as it is. */
+/* Starts a daemon that only observes this machine; its log is NAME.log. */
 static pid_t start(const char *name, const char *state_dir, const char *run_dir, const char *wait,
 		   const char *more)
 {
@@ -317,7 +318,7 @@ static pid_t start(const char *name, const char *state_dir, const char *run_dir,
 	return pid;
 }
 
-static void until_it_serves(const char *run_dir)
+static void until_serving(const char *run_dir)
 {
 	char path[PATH_MAX], answer[4096];
 
@@ -348,60 +349,60 @@ static bool is_in_log(const char *name, const char *words)
 	return strstr(log_text, words);
 }
 
-static void log_says(const char *name, const char *words)
+static void assert_log(const char *name, const char *words)
 {
 	if (!is_in_log(name, words))
-		fail_msg("the log does not say \"%s\": %s", words, log_text);
+		fail_msg("the log does not contain \"%s\": %s", words, log_text);
 }
 
 static void a_second_daemon_exits(void **state)
 {
-	char who[64];
+	char owner[64];
 	pid_t first = start("first", "state", "run", "0", NULL);
 
 	(void)state;
-	until_it_serves("run");
-	snprintf(who, sizeof(who), "in use by another rocelet: pid %d on ", first);
+	until_serving("run");
+	snprintf(owner, sizeof(owner), "in use by another rocelet: pid %d on ", first);
 	assert_int_equal(status_of(start("second", "state", "other", "0", NULL)), 3);
-	log_says("second", who);
-	log_says("second", "/state is");
+	assert_log("second", owner);
+	assert_log("second", "/state is");
 	assert_int_equal(status_of(start("second", "other", "run", "0", NULL)), 3);
-	log_says("second", who);
-	log_says("second", "/run is");
+	assert_log("second", owner);
+	assert_log("second", "/run is");
 	assert_int_equal(status_of(start("second", "run", "state", "0", NULL)), 3);
-	until_it_serves("run"); /* its socket is its own still */
+	until_serving("run"); /* the first daemon's socket still works */
 	assert_int_equal(daemon_stop(first, SIGTERM), 0);
 }
 
-/* Who only looks may look at another's state; and one folder may be both. */
+/* A dry run may read another daemon's state. One folder may be both state and run folder. */
 static void a_dry_run_starts_beside_a_daemon(void **state)
 {
 	pid_t first = start("first", "both", "both", "0", NULL), second;
 
 	(void)state;
-	until_it_serves("both");
+	until_serving("both");
 	second = start("second", "both", "other", "0", "--dry-run");
-	until_it_serves("other");
+	until_serving("other");
 	assert_int_equal(daemon_stop(second, SIGTERM), 0);
 	assert_int_equal(daemon_stop(first, SIGTERM), 0);
 }
 
-static void the_next_one_waits_for_its_end(void **state)
+static void the_next_daemon_waits_for_the_end_of_the_first(void **state)
 {
 	pid_t first = start("first", "state", "run", "0", NULL), second;
 
 	(void)state;
-	until_it_serves("run");
+	until_serving("run");
 	second = start("second", "state", "run", "600", NULL);
 	for (struct stat st = {0}; stat(in_tree("second.log"), &st) < 0 || st.st_size < 100;)
 		usleep(10000);
 	end(first);
-	until_it_serves("run");
-	log_says("second", "waiting 600 s");
+	until_serving("run");
+	assert_log("second", "waiting 600 s");
 	assert_int_equal(daemon_stop(second, SIGTERM), 0);
 }
 
-/* --- the node's ------------------------------------------------------------------------------- */
+/* --- the node's lock -------------------------------------------------------------------------- */
 
 static struct node_lock node_lock = {.fd = -1};
 
@@ -415,7 +416,7 @@ static int hold_another_node(void)
 	return unshare(CLONE_NEWNET) < 0 ? -1 : hold_node();
 }
 
-static int hold_node_as_nobody(void)
+static int hold_node_as_other_user(void)
 {
 	return setresuid(65534, 65534, 65534) < 0 ? -1 : hold_node();
 }
@@ -423,13 +424,13 @@ static int hold_node_as_nobody(void)
 static void a_node_has_one_lock(void **state)
 {
 	pid_t other = holder(hold_another_node), first = holder(hold_node);
-	char who[64];
+	char owner[64];
 	struct err e;
 
 	(void)state;
 	assert_int_equal(node_lock_take(&node_lock, &hw, &e), -EALREADY);
-	snprintf(who, sizeof(who), "this node is in use by another rocelet: pid %d (", first);
-	assert_memory_equal(e.msg, who, strlen(who));
+	snprintf(owner, sizeof(owner), "this node is in use by another rocelet: pid %d (", first);
+	assert_memory_equal(e.msg, owner, strlen(owner));
 	end(first);
 	assert_int_equal(hold_node(), 0);
 	node_lock_release(&node_lock);
@@ -438,8 +439,8 @@ static void a_node_has_one_lock(void **state)
 	end(other);
 }
 
-/* It answers nobody. */
-static int bind_node_as_nobody(void)
+/* Its clients get no answer. */
+static int bind_node_as_other_user(void)
 {
 	const struct sockaddr_un name = {.sun_family = AF_UNIX, .sun_path = "\0" NODE_LOCK_NAME};
 	int fd = setresuid(65534, 65534, 65534) < 0 ? -1 : socket(AF_UNIX, SOCK_STREAM, 0);
@@ -453,26 +454,26 @@ static int bind_node_as_nobody(void)
 
 static int bind_node_silently(void)
 {
-	return bind_node_as_nobody() < 0 ? -1 : 0;
+	return bind_node_as_other_user() < 0 ? -1 : 0;
 }
 
-/* Nor anybody once its queue is full. */
+/* Its clients cannot connect, because its queue is full. */
 static int fill_node(void)
 {
-	int fd = bind_node_as_nobody(), asking;
+	int fd = bind_node_as_other_user(), client;
 	struct sockaddr_un name;
 	socklen_t len = sizeof(name);
 
 	if (fd < 0 || listen(fd, 1) < 0 || getsockname(fd, (struct sockaddr *)&name, &len) < 0)
 		return -1;
 	do
-		asking = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
-	while (asking >= 0 && connect(asking, (struct sockaddr *)&name, len) == 0);
-	return asking >= 0 && errno == EAGAIN ? 0 : -1;
+		client = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	while (client >= 0 && connect(client, (struct sockaddr *)&name, len) == 0);
+	return client >= 0 && errno == EAGAIN ? 0 : -1;
 }
 
-/* Another kind of socket of the same name is no lock. */
-static int hold_node_beside_a_stranger(void)
+/* A socket of another type with the same name is not a lock. */
+static int hold_node_beside_a_datagram_socket(void)
 {
 	const struct sockaddr_un name = {.sun_family = AF_UNIX, .sun_path = "\0" NODE_LOCK_NAME};
 	int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
@@ -488,109 +489,110 @@ static void the_lock_of_another_user_is_reported(void **state)
 {
 	int (*const ways[])(void) = {bind_node_silently, fill_node};
 	struct err e;
-	pid_t stranger;
+	pid_t other;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
-		stranger = holder(ways[i]);
+		other = holder(ways[i]);
 		assert_int_equal(node_lock_take(&node_lock, &hw, &e), -EACCES);
 		assert_non_null(strstr(e.msg, "in use by user 65534"));
-		end(stranger);
+		end(other);
 	}
-	stranger = holder(hold_node_beside_a_stranger);
+	other = holder(hold_node_beside_a_datagram_socket);
 	assert_int_equal(node_lock_take(&node_lock, &hw, &e), -EALREADY);
-	end(stranger);
+	end(other);
 }
 
-/* A pod with the host's network may take the name, if it is quicker. */
-static void another_user_keeps_no_node(void **state)
+/* A pod with the host's network may bind the name first. */
+static void the_pid_of_another_user_is_reported(void **state)
 {
-	pid_t stranger = holder(hold_node_as_nobody);
-	char who[64];
+	pid_t other = holder(hold_node_as_other_user);
+	char owner[64];
 	struct err e;
 
 	(void)state;
 	assert_int_equal(node_lock_take(&node_lock, &hw, &e), -EACCES);
-	snprintf(who, sizeof(who), "@rocelet-node is in use by user 65534, pid %d (", stranger);
-	assert_memory_equal(e.msg, who, strlen(who));
-	end(stranger);
+	snprintf(owner, sizeof(owner), "@rocelet-node is in use by user 65534, pid %d (", other);
+	assert_memory_equal(e.msg, owner, strlen(owner));
+	end(other);
 }
 
-/* However often somebody asks and does not wait for an answer. */
+/* Clients that connect repeatedly without reading an answer do not block the lock's owner. */
 static void many_clients_learn_the_owner_of_the_node(void **state)
 {
-	char who[32];
+	char owner[32];
 	uv_loop_t loop;
-	pid_t asker;
+	pid_t client;
 
 	(void)state;
 	assert_int_equal(hold_node(), 0);
 	assert_int_equal(uv_loop_init(&loop), 0);
 	node_lock_serve(&node_lock, &loop);
-	snprintf(who, sizeof(who), ": pid %d (", getpid());
-	asker = fork();
-	if (asker == 0) {
+	snprintf(owner, sizeof(owner), ": pid %d (", getpid());
+	client = fork();
+	if (client == 0) {
 		struct err e;
 		int n = 0;
 
-		/* A full queue is empty again after some tries. */
-		for (int named = 0; named < 200; named += strstr(e.msg, who) != NULL)
+		/* A full queue becomes empty after some attempts. */
+		for (int named = 0; named < 200; named += strstr(e.msg, owner) != NULL)
 			if (node_lock_take(&(struct node_lock){.fd = -1}, &hw, &e) != -EALREADY ||
 			    ++n == 1000000)
 				_exit(1);
 		_exit(0);
 	}
-	for (int status; waitpid(asker, &status, WNOHANG) == 0 || (assert_int_equal(status, 0), 0);)
+	for (int status;
+	     waitpid(client, &status, WNOHANG) == 0 || (assert_int_equal(status, 0), 0);)
 		uv_run(&loop, UV_RUN_NOWAIT);
 	node_lock_stop(&node_lock);
 	assert_int_equal(loop_end(&loop), 0);
 	node_lock_release(&node_lock);
 }
 
-static void the_second_one_ends_with_folders_of_its_own(void **state)
+static void a_second_daemon_with_other_folders_exits(void **state)
 {
-	char who[96];
+	char owner[96];
 	pid_t first = start("first", "state", "run", "0", NULL), second;
 
 	(void)state;
-	until_it_serves("run");
-	snprintf(who, sizeof(who), "this node is in use by another rocelet: pid %d (rocelet)",
+	until_serving("run");
+	snprintf(owner, sizeof(owner), "this node is in use by another rocelet: pid %d (rocelet)",
 		 first);
 	assert_int_equal(status_of(start("second", "other-state", "other-run", "0", NULL)), 3);
-	log_says("second", who);
-	/* Its folders are deleted and made again. */
+	assert_log("second", owner);
+	/* The first daemon's folders are moved away and created again. */
 	assert_int_equal(rename(in_tree("state"), "/tmp/rocelet-test-moved"), 0);
 	assert_int_equal(rename("/tmp/rocelet-test-moved", in_tree("moved-state")), 0);
 	assert_int_equal(status_of(start("second", "state", "other-run", "0", NULL)), 3);
-	log_says("second", who);
+	assert_log("second", owner);
 	second = start("second", "other-state", "other-run", "0", "--dry-run");
-	until_it_serves("other-run"); /* who only looks may */
+	until_serving("other-run"); /* a dry run may start */
 	assert_int_equal(daemon_stop(second, SIGTERM), 0);
-	until_it_serves("run");
+	until_serving("run");
 	end(first);
 	second = start("second", "other-state", "other-run", "0", NULL);
-	until_it_serves("other-run");
+	until_serving("other-run");
 	assert_int_equal(daemon_stop(second, SIGTERM), 0);
 }
 
-static void a_successor_gets_the_node(void **state)
+static void a_successor_takes_over_the_node(void **state)
 {
 	pid_t first = start("first", "state", "run", "0", NULL), second;
 
 	(void)state;
-	until_it_serves("run");
+	until_serving("run");
 	second = start("second", "state", "run", "600", "--take-over");
 	while (!is_in_log("first", "waiting for SIGTERM"))
 		usleep(10000);
-	until_it_serves("run");
-	/* It has all three locks. */
+	until_serving("run");
+	/* The successor holds all three locks. */
 	assert_int_equal(status_of(start("third", "other-state", "other-run", "0", NULL)), 3);
 	assert_int_equal(daemon_stop(first, SIGTERM), 0);
 	assert_int_equal(daemon_stop(second, SIGTERM), 0);
 }
 
-/* Other tests, and a rocelet of this machine, have the machine's. */
-static int own_node(void **state)
+/* The machine's lock is in use by other tests or by a rocelet on this machine. */
+static int new_node(void **state)
 {
 	(void)state;
 	return unshare(CLONE_NEWNET);
@@ -599,15 +601,15 @@ static int own_node(void **state)
 TEST_GROUP(lock)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_locked_folder_is_refused, open_tree, close_tree),
-		cmocka_unit_test_setup_teardown(a_file_that_was_left_is_no_lock, open_tree,
+		cmocka_unit_test_setup_teardown(a_locked_folder_is_in_use, open_tree, close_tree),
+		cmocka_unit_test_setup_teardown(a_stale_lock_file_is_not_a_lock, open_tree,
 						close_tree),
 		cmocka_unit_test_setup_teardown(the_file_may_be_deleted, open_tree, close_tree),
 		cmocka_unit_test_setup_teardown(control_characters_in_the_lock_file_are_replaced,
 						open_tree, close_tree),
 		cmocka_unit_test_setup_teardown(another_users_file_lock_is_ignored, open_tree,
 						close_tree),
-		cmocka_unit_test_setup_teardown(the_folder_is_enough, open_tree, close_tree),
+		cmocka_unit_test_setup_teardown(the_folder_alone_is_a_lock, open_tree, close_tree),
 		cmocka_unit_test_setup_teardown(a_folder_that_cannot_be_created_is_reported,
 						open_tree, close_tree),
 		cmocka_unit_test_setup_teardown(concurrent_takers_exclude_each_other, open_tree,
@@ -615,19 +617,21 @@ TEST_GROUP(lock)
 		cmocka_unit_test_setup_teardown(a_second_daemon_exits, open_tree, close_tree),
 		cmocka_unit_test_setup_teardown(a_dry_run_starts_beside_a_daemon, open_tree,
 						close_tree),
-		cmocka_unit_test_setup_teardown(the_next_one_waits_for_its_end, open_tree,
-						close_tree),
+		cmocka_unit_test_setup_teardown(the_next_daemon_waits_for_the_end_of_the_first,
+						open_tree, close_tree),
 		cmocka_unit_test_setup_teardown(a_node_has_one_lock, open_tree, close_tree),
-		cmocka_unit_test_setup_teardown(another_user_keeps_no_node, open_tree, close_tree),
+		cmocka_unit_test_setup_teardown(the_pid_of_another_user_is_reported, open_tree,
+						close_tree),
 		cmocka_unit_test_setup_teardown(the_lock_of_another_user_is_reported, open_tree,
 						close_tree),
 		cmocka_unit_test_setup_teardown(many_clients_learn_the_owner_of_the_node, open_tree,
 						close_tree),
-		cmocka_unit_test_setup_teardown(the_second_one_ends_with_folders_of_its_own,
-						open_tree, close_tree),
-		cmocka_unit_test_setup_teardown(a_successor_gets_the_node, open_tree, close_tree),
+		cmocka_unit_test_setup_teardown(a_second_daemon_with_other_folders_exits, open_tree,
+						close_tree),
+		cmocka_unit_test_setup_teardown(a_successor_takes_over_the_node, open_tree,
+						close_tree),
 	};
 
-	alarm(600); /* one that should have ended would be waited for */
-	return test_group_run(tests, own_node, NULL);
+	alarm(600); /* ends a test that hangs */
+	return test_group_run(tests, new_node, NULL);
 }

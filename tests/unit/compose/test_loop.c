@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The whole daemon over a small tree: starts, serves, and stops cleanly on a signal. */
+/* The whole daemon over a small sysfs tree: it starts, serves, and stops cleanly on a signal. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +40,7 @@ static void set_options(struct options *o, const char *dir)
 	o->sample_interval_ms = 50;
 }
 
-/* Without resources to offer. */
+/* Starts it with no pools. */
 static pid_t start(const struct options *o)
 {
 	static char *argv[] = {(char *)"rocelet", NULL};
@@ -115,7 +115,7 @@ static void test_a_new_value_reaches_the_page_with_the_next_sample(void **state)
 	tmptree_free(tree);
 }
 
-/* Nobody tells of a change in configfs. */
+/* A change in configfs causes no event. */
 static void test_a_changed_port_setting_is_shown(void **state)
 {
 	static const char tos[] = "kernel/config/rdma_cm/mlx5_0/ports/1/default_roce_tos";
@@ -132,7 +132,7 @@ static void test_a_changed_port_setting_is_shown(void **state)
 	snprintf(path, sizeof(path), "%s/run/rocelet.sock", tree);
 	http_get_until(path, "/api/v1/devices", "\"rdmaCm\":{\"type\":null,\"tos\":106}", answer,
 		       sizeof(answer));
-	/* There is no netlink of a tree, and no link without a bus. */
+	/* A tree has neither netlink nor a PCI bus. */
 	assert_non_null(strstr(answer, "\"pfc\":null"));
 	assert_non_null(strstr(answer, "\"pcie\":null"));
 	tmptree_write(tree, tos, "104\n");
@@ -141,7 +141,7 @@ static void test_a_changed_port_setting_is_shown(void **state)
 	tmptree_free(tree);
 }
 
-static void test_a_root_that_is_not_there_is_one_sentence(void **state)
+static void test_a_missing_root_is_an_error(void **state)
 {
 	static struct options o;
 	struct err e = {0};
@@ -158,7 +158,7 @@ TEST_GROUP(loop)
 		cmocka_unit_test(test_the_daemon_serves_its_devices_and_stops_cleanly),
 		cmocka_unit_test(test_a_new_value_reaches_the_page_with_the_next_sample),
 		cmocka_unit_test(test_a_changed_port_setting_is_shown),
-		cmocka_unit_test(test_a_root_that_is_not_there_is_one_sentence),
+		cmocka_unit_test(test_a_missing_root_is_an_error),
 	};
 
 	return test_group_run(tests, NULL, NULL);

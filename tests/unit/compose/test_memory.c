@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Unused pages of code leave the resident set, and come back when they are called. */
+/* Unused code pages leave the resident set, and are read again when they are used. */
 #include <link.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,8 +30,8 @@ static long resident_file_kb(void)
 	return kb;
 }
 
-/* A forked process has no page of code mapped that it has not used itself. AddressSanitizer has
- * redzones between constants, which may be in the same segment. */
+/* A forked process has only those code pages mapped that it has used. AddressSanitizer has redzones
+ * between constants, which may be in the same segment. */
 __attribute__((no_sanitize_address)) static int read_code(struct dl_phdr_info *object, size_t size,
 							  void *arg)
 {
@@ -49,35 +49,35 @@ __attribute__((no_sanitize_address)) static int read_code(struct dl_phdr_info *o
 	return 1; /* the first object is the program */
 }
 
-static void test_unused_pages_leave(void **state)
+static void test_unused_pages_leave_the_resident_set(void **state)
 {
 	long before;
 
 	(void)state;
 	dl_iterate_phdr(read_code, NULL);
 	before = resident_file_kb();
-	memory_give_back_code();
+	memory_release();
 	assert_true(resident_file_kb() < before);
 }
 
-static int changed = 1; /* in a page of its file that is modified */
+static int changed = 1; /* in a modified page of its file */
 
 static void test_modified_pages_are_kept(void **state)
 {
 	(void)state;
 	changed = 2;
-	memory_give_back_code();
+	memory_release();
 	assert_int_equal(changed, 2);
 }
 
-static void test_code_and_constants_come_back(void **state)
+static void test_code_and_constants_are_read_again(void **state)
 {
 	static const char text[] = "constants are read again";
 	unsigned long before = crc32(0, (const unsigned char *)text, sizeof(text));
 
 	(void)state;
-	memory_give_back_code();
-	memory_give_back_code();
+	memory_release();
+	memory_release();
 	assert_string_equal(text, "constants are read again");
 	assert_int_equal(crc32(0, (const unsigned char *)text, sizeof(text)), before);
 }
@@ -85,9 +85,9 @@ static void test_code_and_constants_come_back(void **state)
 TEST_GROUP(memory)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_unused_pages_leave),
+		cmocka_unit_test(test_unused_pages_leave_the_resident_set),
 		cmocka_unit_test(test_modified_pages_are_kept),
-		cmocka_unit_test(test_code_and_constants_come_back),
+		cmocka_unit_test(test_code_and_constants_are_read_again),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The whole daemon in a network namespace of its own: what is configured is watched, listed and
- * counted, unless that is not wanted. Needs root. */
+/* The whole daemon in its own network namespace: configured netdevs are watched, listed and
+ * counted, unless disabled. Needs root. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,7 +63,7 @@ static pid_t start(void)
 	return daemon_start(&launch, log_path);
 }
 
-static void test_a_mirror_is_watched_and_one_that_is_not_there_is_told(void **state)
+static void test_a_mirror_is_watched_and_a_missing_one_is_listed(void **state)
 {
 	pid_t pid;
 
@@ -79,7 +79,7 @@ static void test_a_mirror_is_watched_and_one_that_is_not_there_is_told(void **st
 	namespace_run(-1, "! ip link show dev mir0 | grep -q xdp");
 }
 
-static void test_one_that_comes_later_is_watched_then(void **state)
+static void test_a_mirror_created_later_is_watched(void **state)
 {
 	pid_t pid;
 
@@ -97,7 +97,7 @@ static void test_one_that_comes_later_is_watched_then(void **state)
 	assert_int_equal(daemon_stop(pid, SIGTERM), 0);
 }
 
-static void test_a_dry_run_only_says_so(void **state)
+static void test_a_dry_run_only_logs(void **state)
 {
 	pid_t pid;
 
@@ -112,7 +112,7 @@ static void test_a_dry_run_only_says_so(void **state)
 		      log_path);
 }
 
-static void test_no_bpf_is_none_of_it(void **state)
+static void test_without_bpf_nothing_is_watched(void **state)
 {
 	pid_t pid;
 
@@ -130,10 +130,10 @@ TEST_GROUP(packet_wiring)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_a_mirror_is_watched_and_one_that_is_not_there_is_told),
-		TEST(test_one_that_comes_later_is_watched_then),
-		TEST(test_a_dry_run_only_says_so),
-		TEST(test_no_bpf_is_none_of_it),
+		TEST(test_a_mirror_is_watched_and_a_missing_one_is_listed),
+		TEST(test_a_mirror_created_later_is_watched),
+		TEST(test_a_dry_run_only_logs),
+		TEST(test_without_bpf_nothing_is_watched),
 	};
 
 	namespaces_enter();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which events there are when the daemon is not ready, and when: with given times. */
+/* The events of a daemon that is not ready, at given times. */
 #include "daemon.h"
 
 #include <setjmp.h>
@@ -50,7 +50,7 @@ static void assert_newest(const struct daemon *d, size_t n, const char *reason, 
 	assert_string_equal(e->message, text);
 }
 
-static void test_a_reason_that_stays_is_reported_once(void **state)
+static void test_a_lasting_reason_is_reported_once(void **state)
 {
 	struct daemon *d = new_daemon();
 
@@ -70,7 +70,7 @@ static void test_a_reason_that_stays_is_reported_once(void **state)
 	free_daemon(d);
 }
 
-static void test_a_short_one_is_not(void **state)
+static void test_a_short_reason_is_not_reported(void **state)
 {
 	struct daemon *d = new_daemon();
 
@@ -100,7 +100,7 @@ static void test_another_reason_is_reported_after_a_minute(void **state)
 	free_daemon(d);
 }
 
-static void test_a_refused_configuration_has_an_event_of_its_own(void **state)
+static void test_a_rejected_configuration_is_not_reported_as_not_ready(void **state)
 {
 	const struct config_state config = {.offers_nothing = true};
 	struct daemon *d = new_daemon();
@@ -116,10 +116,10 @@ static void test_a_refused_configuration_has_an_event_of_its_own(void **state)
 TEST_GROUP(ready_wiring)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_reason_that_stays_is_reported_once),
-		cmocka_unit_test(test_a_short_one_is_not),
+		cmocka_unit_test(test_a_lasting_reason_is_reported_once),
+		cmocka_unit_test(test_a_short_reason_is_not_reported),
 		cmocka_unit_test(test_another_reason_is_reported_after_a_minute),
-		cmocka_unit_test(test_a_refused_configuration_has_an_event_of_its_own),
+		cmocka_unit_test(test_a_rejected_configuration_is_not_reported_as_not_ready),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The configuration of a running daemon: signals, edits, ConfigMaps, and files that are wrong. */
+/* Reloads the configuration of a running daemon: signals, edits, ConfigMaps, and invalid files. */
 #include <limits.h>
 #include <poll.h>
 #include <setjmp.h>
@@ -102,11 +102,11 @@ static void until_served(const char *resource, bool served)
 
 static void until_reloads(const char *result, unsigned n)
 {
-	char wanted[128];
+	char expected[128];
 
-	snprintf(wanted, sizeof(wanted), "rocelet_config_reloads_total{result=\"%s\"} %u\n", result,
-		 n);
-	http_get_until(socket_path, "/metrics", wanted, answer, sizeof(answer));
+	snprintf(expected, sizeof(expected), "rocelet_config_reloads_total{result=\"%s\"} %u\n",
+		 result, n);
+	http_get_until(socket_path, "/metrics", expected, answer, sizeof(answer));
 }
 
 static bool log_has(const char *text)
@@ -127,7 +127,7 @@ static void until_log(const char *text)
 
 	while (!log_has(text)) {
 		if (monotonic_ms() > deadline)
-			fail_msg("the log never said \"%s\"", text);
+			fail_msg("the log does not contain \"%s\"", text);
 		poll(NULL, 0, 5);
 	}
 }
@@ -153,7 +153,7 @@ static void test_an_edit(void **state)
 	until_reloads("failed", 0);
 }
 
-/* Edits may also be unseen, say on a network file system. */
+/* Edits may go unnoticed, for example on a network file system. */
 static void test_sighup_reloads(void **state)
 {
 	(void)state;
@@ -209,7 +209,7 @@ static void test_a_bad_file(void **state)
 	until_log("keeping the configuration in use");
 	until_served("two", true);
 	http_get_until(socket_path, "/api/v1/config", "\"two\"", answer, sizeof(answer));
-	/* A file that is gone, in between or for good. */
+	/* The file is missing, for a moment or permanently. */
 	tmptree_remove(tree, "c/config.json");
 	until_reloads("failed", 2);
 	until_log("config.json: No such file or directory");
@@ -219,7 +219,7 @@ static void test_a_bad_file(void **state)
 	until_served("one", true);
 }
 
-static void test_options_that_wait(void **state)
+static void test_options_that_need_a_restart(void **state)
 {
 	(void)state;
 	tmptree_write(tree, "c/config.json", ONE);
@@ -232,7 +232,7 @@ static void test_options_that_wait(void **state)
 	until_log("take effect with the next start: ");
 	until_log("sample-interval");
 	until_log("resource-prefix");
-	until_served("two", true); /* under the prefix that is in use */
+	until_served("two", true); /* with the current prefix */
 	until_served("one", true);
 	assert_false(log_has("withdrawing"));
 }
@@ -244,7 +244,8 @@ TEST_GROUP(reload)
 		cmocka_unit_test_setup_teardown(test_sighup_reloads, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_a_config_map, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_a_bad_file, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_options_that_wait, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_options_that_need_a_restart, set_up,
+						tear_down),
 	};
 
 	return test_group_run(tests, NULL, NULL);

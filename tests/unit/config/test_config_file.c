@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The configuration file is read whole, from one version, or not at all. */
+/* The configuration file is read completely and from one version, or an error is returned. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -76,7 +76,7 @@ static void test_files_that_cannot_be_read(void **state)
 	snprintf(path, sizeof(path), "%s: not a file", dir);
 	assert_string_equal(e.msg, path);
 	assert_int_equal(mkfifo("fifo", 0600), 0);
-	assert_int_equal(config_file_read(&f, "fifo", &e), -EINVAL); /* and waits for no writer */
+	assert_int_equal(config_file_read(&f, "fifo", &e), -EINVAL); /* without blocking */
 	unlink("fifo");
 	assert_int_equal(symlink("loop", "loop"), 0);
 	assert_int_equal(config_file_read(&f, "loop", &e), -ELOOP);
@@ -92,7 +92,8 @@ static void test_files_that_cannot_be_read(void **state)
 	unlink("large");
 }
 
-/* --- a ConfigMap that is updated while it is read --------------------------------------------- */
+/* --- a ConfigMap updated during the read
+ * ------------------------------------------------------- */
 
 static volatile bool stop;
 
@@ -106,7 +107,7 @@ static void *swap_links(void *arg)
 	return NULL;
 }
 
-static void test_a_swapped_symlink_gives_one_of_both(void **state)
+static void test_a_swapped_symlink_yields_one_of_both_files(void **state)
 {
 	enum { SIZE = 200000, ROUNDS = 300 };
 	char *text = malloc(SIZE);
@@ -139,13 +140,13 @@ static void test_a_swapped_symlink_gives_one_of_both(void **state)
 	free(text);
 }
 
-static void test_a_file_that_never_matches_its_size_is_given_up(void **state)
+static void test_a_file_that_keeps_changing_is_an_error(void **state)
 {
 	struct config_file f = {0};
 	struct err e = {0};
 	(void)state;
 
-	/* procfs says 0 bytes and has more: as a file that grows while it is read. */
+	/* procfs reports 0 bytes and returns more, like a file that grows during the read. */
 	assert_int_equal(config_file_read(&f, "/proc/self/stat", &e), -EAGAIN);
 	assert_string_equal(e.msg, "/proc/self/stat: keeps changing while it is read");
 	assert_null(f.text);
@@ -156,8 +157,8 @@ TEST_GROUP(config_file)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_file_is_read_through_symlinks),
 		cmocka_unit_test(test_files_that_cannot_be_read),
-		cmocka_unit_test(test_a_swapped_symlink_gives_one_of_both),
-		cmocka_unit_test(test_a_file_that_never_matches_its_size_is_given_up),
+		cmocka_unit_test(test_a_swapped_symlink_yields_one_of_both_files),
+		cmocka_unit_test(test_a_file_that_keeps_changing_is_an_error),
 	};
 
 	return test_group_run(tests, setup, teardown);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The configuration file may have changed: by writing, renaming, and by symlinks. */
+/* Detects possible changes of the configuration file: writes, renames and symlinks. */
 #include <fcntl.h>
 #include <limits.h>
 #include <setjmp.h>
@@ -21,20 +21,20 @@
 #include "test_group.h"
 #include "tmptree.h"
 
-/* Longer than a burst is gathered. */
+/* Longer than the time in which changes of a burst are collected. */
 #define QUIET_MS 150
 
 static uv_loop_t loop;
 static char *tmp;
 static struct config_watch *watch;
-static unsigned n_with_status, n_fds;
-static bool close_when_told;
+static unsigned n_changes, n_fds;
+static bool close_on_change;
 
 static void on_change(void *arg)
 {
 	(void)arg;
-	n_with_status++;
-	if (close_when_told) {
+	n_changes++;
+	if (close_on_change) {
 		config_watch_close(watch);
 		watch = NULL;
 	}
@@ -56,8 +56,8 @@ static int set_up(void **state)
 	n_fds = fds_open();
 	tmp = tmptree_new();
 	watch = NULL;
-	n_with_status = 0;
-	close_when_told = false;
+	n_changes = 0;
+	close_on_change = false;
 	return uv_loop_init(&loop);
 }
 
@@ -71,7 +71,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* The first loop of a process opens a pipe for signals that stays. */
+/* The first loop of a process opens a pipe for signals, which stays open. */
 static int set_up_all(void **state)
 {
 	(void)state;
@@ -86,22 +86,22 @@ static void open_watch(const char *path)
 		fail_msg("%s", e.msg);
 }
 
-static bool was_told(void *arg)
+static bool has_changed(void *arg)
 {
 	(void)arg;
-	return n_with_status > 0;
+	return n_changes > 0;
 }
 
-static void wait_told(void)
+static void wait_change(void)
 {
-	assert_true(loop_until(&loop, was_told, NULL, PATIENCE_MS));
-	n_with_status = 0;
+	assert_true(loop_until(&loop, has_changed, NULL, PATIENCE_MS));
+	n_changes = 0;
 }
 
 static void assert_quiet(void)
 {
 	loop_wakeups(&loop, QUIET_MS);
-	assert_int_equal(n_with_status, 0);
+	assert_int_equal(n_changes, 0);
 }
 
 static void swap_link(const char *path, const char *target)
@@ -116,31 +116,31 @@ static void test_a_file_that_is_written_or_replaced(void **state)
 	tmptree_write(tmp, "c.json", "1");
 	open_watch("c.json");
 	tmptree_write(tmp, "c.json", "2");
-	wait_told();
+	wait_change();
 	tmptree_write(tmp, "new", "3");
-	assert_quiet(); /* somebody else's file */
+	assert_quiet(); /* another file in the folder */
 	assert_int_equal(rename(in_tmp("new"), in_tmp("c.json")), 0);
-	wait_told();
+	wait_change();
 	tmptree_remove(tmp, "c.json");
-	wait_told();
+	wait_change();
 	tmptree_write(tmp, "c.json", "4");
-	wait_told();
+	wait_change();
 }
 
-static void test_a_file_and_folders_that_come_later(void **state)
+static void test_a_file_and_folders_created_later(void **state)
 {
 	(void)state;
 	open_watch("etc/rocelet/c.json");
 	assert_quiet();
 	tmptree_write(tmp, "etc/rocelet/c.json", "1");
-	wait_told();
+	wait_change();
 	assert_quiet();
 	tmptree_write(tmp, "etc/rocelet/c.json", "2");
-	wait_told();
+	wait_change();
 }
 
-/* As the kubelet does it: a new folder, then one rename of the link that all files go through. */
-static void test_a_config_map_that_is_updated_again_and_again(void **state)
+/* Like the kubelet: a new folder, and then one rename of the link to it. */
+static void test_a_config_map_updated_repeatedly(void **state)
 {
 	(void)state;
 	tmptree_write(tmp, "..v0/c.json", "0");
@@ -155,7 +155,7 @@ static void test_a_config_map_that_is_updated_again_and_again(void **state)
 		snprintf(path, sizeof(path), "%s/c.json", dir);
 		tmptree_write(tmp, path, "%u", i);
 		swap_link("..data", dir);
-		wait_told();
+		wait_change();
 		assert_int_equal(config_file_read(&f, in_tmp("c.json"), NULL), 0);
 		assert_int_equal(f.text[0], '0' + i);
 		config_file_done(&f);
@@ -163,7 +163,7 @@ static void test_a_config_map_that_is_updated_again_and_again(void **state)
 		tmptree_remove(tmp, path);
 		snprintf(path, sizeof(path), "..v%u", i - 1);
 		tmptree_remove(tmp, path);
-		assert_quiet(); /* what nobody reads any more */
+		assert_quiet(); /* removing the old version is no change */
 	}
 }
 
@@ -176,49 +176,49 @@ static void test_links_to_links_in_other_folders(void **state)
 	tmptree_link(tmp, "a/c.json", "../b/link");
 	open_watch("a/c.json");
 	tmptree_write(tmp, "c/real", "3");
-	wait_told();
+	wait_change();
 	swap_link("b/link", "../d/real");
-	wait_told();
+	wait_change();
 	tmptree_write(tmp, "d/real", "4");
-	wait_told();
+	wait_change();
 	tmptree_write(tmp, "c/real", "5");
-	assert_quiet(); /* no longer ours */
+	assert_quiet(); /* no link leads there any more */
 	swap_link("a/c.json", "/nowhere/c.json");
-	wait_told();
+	wait_change();
 	swap_link("a/c.json", "c.json"); /* to itself */
-	wait_told();
+	wait_change();
 	tmptree_remove(tmp, "a/c.json");
-	wait_told();
+	wait_change();
 	tmptree_write(tmp, "a/c.json", "6");
-	wait_told();
+	wait_change();
 }
 
-static void test_a_burst_is_told_at_once(void **state)
+static void test_a_burst_is_one_change(void **state)
 {
 	(void)state;
 	tmptree_write(tmp, "c.json", "0");
 	open_watch("c.json");
 	for (unsigned i = 0; i < 100; i++)
 		tmptree_write(tmp, "c.json", "%u", i);
-	assert_true(loop_until(&loop, was_told, NULL, PATIENCE_MS));
+	assert_true(loop_until(&loop, has_changed, NULL, PATIENCE_MS));
 	loop_wakeups(&loop, QUIET_MS);
-	assert_int_equal(n_with_status, 1);
+	assert_int_equal(n_changes, 1);
 }
 
-static void test_it_may_be_closed_when_it_tells(void **state)
+static void test_the_watch_may_be_closed_in_its_callback(void **state)
 {
 	(void)state;
 	tmptree_write(tmp, "c.json", "0");
 	open_watch("c.json");
-	close_when_told = true;
+	close_on_change = true;
 	tmptree_write(tmp, "c.json", "1");
-	wait_told();
+	wait_change();
 	tmptree_write(tmp, "c.json", "2");
 	assert_quiet();
 	config_watch_close(NULL);
 }
 
-static void test_a_watch_that_cannot_be_made(void **state)
+static void test_a_watch_without_memory(void **state)
 {
 	struct err e = {0};
 	int r = -1;
@@ -238,12 +238,12 @@ TEST_GROUP(config_watch)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(test_a_file_that_is_written_or_replaced),
-		TEST(test_a_file_and_folders_that_come_later),
-		TEST(test_a_config_map_that_is_updated_again_and_again),
+		TEST(test_a_file_and_folders_created_later),
+		TEST(test_a_config_map_updated_repeatedly),
 		TEST(test_links_to_links_in_other_folders),
-		TEST(test_a_burst_is_told_at_once),
-		TEST(test_it_may_be_closed_when_it_tells),
-		TEST(test_a_watch_that_cannot_be_made),
+		TEST(test_a_burst_is_one_change),
+		TEST(test_the_watch_may_be_closed_in_its_callback),
+		TEST(test_a_watch_without_memory),
 	};
 
 	return test_group_run(tests, set_up_all, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Groups of nodes: which one applies, what it changes, and what is wrong in one. */
+/* Groups of nodes: which one applies, what it overrides, and errors in groups. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -74,7 +74,7 @@ struct loaded {
 	int r;
 };
 
-/* Loads the text as a start does; flag: one more, or NULL. */
+/* Loads the text like a start of the daemon; flag: one more, or NULL. */
 static struct loaded *load(const char *text, const char *flag)
 {
 	static struct loaded l;
@@ -173,9 +173,9 @@ static void test_conditions(void **state)
 		FILE_OF(GROUP("a", "\"devices\": [{\"model\": \"15b3:*\", \"min\": 4}]") "," GROUP(
 			"b", "\"devices\": [{\"model\": \"15b3:*\", \"min\": 2, \"max\": 3}]")),
 		"b");
-	/* Every key has to match. */
+	/* All keys have to match. */
 	expect_group(FILE_OF(GROUP("a", "\"nodes\": [\"gpu-*\"], \"products\": [\"x\"]")), "");
-	/* No conditions: every node. The first group counts. */
+	/* Without conditions a group matches every node, and the first matching group applies. */
 	expect_group(FILE_OF(GROUP("a", "") "," GROUP("b", "\"nodes\": [\"gpu-*\"]")), "a");
 }
 
@@ -227,7 +227,7 @@ static void test_keys_that_a_group_overrides(void **state)
 	assert_int_equal(l->r, 0);
 	assert_int_equal(l->pools.n_pools, 0);
 	unload(l);
-	/* A flag counts more than a group. */
+	/* A flag overrides a group. */
 	l = load(text, "--settle-ms=9");
 	assert_int_equal(l->options.settle_ms, 9);
 	unload(l);
@@ -258,16 +258,16 @@ static void test_invalid_groups(void **state)
 	expect_refusal(FILE_OF(GROUP("a", "\"devices\": [{\"model\": \"15b3:*\", \"count\": 3, "
 					  "\"max\": 2}]")),
 		       "excludes");
-	/* Also in a group that does not apply. */
+	/* Errors are also reported for a group that does not apply. */
 	expect_refusal(FILE_OF(GROUP("a", "") "," GROUP("b", "\"nodes\": []")), "matches no node");
-	/* What is wrong in the group that applies has its own line. */
+	/* An error in the group that applies is reported with its own line. */
 	expect_refusal("{\"groups\": [{\"name\": \"a\", \"match\": {},\n\"settle-ms\": -1}]}",
 		       "c.json:2: \"settle-ms\"");
 	expect_refusal("{\"groups\": [{\"name\": \"a\", \"match\": {},\n\n\"pools\": [{}]}]}",
 		       "c.json:3: ");
 }
 
-/* --check-config reads them all. */
+/* --check-config checks all groups. */
 static void test_other_groups(void **state)
 {
 	static const char text[] = "{\"groups\": [{\"name\": \"a\", \"match\": {}},\n"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What IPAM plugins of CNI configurations are allowed to use: items, one by one and added up. */
+/* cni-ipam-needs, what IPAM plugins of CNI configurations may use: single items, and several of one
+ * plugin. */
 #include "ipam_grants.h"
 
 #include <setjmp.h>
@@ -20,7 +21,7 @@
 static void test_items(void **state)
 {
 	static const struct {
-		const char *item, *wrong; /* NULL: it is right */
+		const char *item, *wrong; /* NULL: valid */
 	} rows[] = {
 		{"whereabouts:network=host", NULL},
 		{"nv-ipam:write=/var/lib/cni/nv-ipam", NULL},
@@ -50,7 +51,7 @@ static void test_items(void **state)
 	}
 }
 
-static void test_items_of_a_type_add_up(void **state)
+static void test_items_of_a_type_are_combined(void **state)
 {
 	static const struct option_list list = {
 		.n = 4,
@@ -75,7 +76,7 @@ TEST_GROUP(ipam_grants)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_items),
-		cmocka_unit_test(test_items_of_a_type_add_up),
+		cmocka_unit_test(test_items_of_a_type_are_combined),
 	};
 
 	return test_group_run(tests, NULL, NULL);

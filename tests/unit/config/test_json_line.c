@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* On which line of a JSON text does a value stand? */
+/* Finds the line of a value in a JSON text. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 #include "config_json.h"
 #include "test_group.h"
 
-/* "a/2/b": digits are indices. */
+/* path: such as "a/2/b", in which digits are indices. */
 static unsigned line(const char *text, const char *path)
 {
 	struct json_place steps[20];

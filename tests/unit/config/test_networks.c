@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The annotation of a pod: every mistake has its sentence, and what it says lies over the pool's.
- */
+/* The annotation of a pod: an error text for each mistake, and how it overrides the pool's plan. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +36,7 @@ static const struct {
 	{"[{}]", "entry 1: \"resource\" is missing"},
 	{"[{\"resource\":5}]", "entry 1: resource: is not a string"},
 	{"[{\"resource\":\"roce\"}]",
-	 "entry 1: resource: 'roce' is no resource like rocelet.dev/roce"},
+	 "entry 1: resource: 'roce' is not a resource like rocelet.dev/roce"},
 	{"[{" R "},{" R ",\"vlans\":5}]", "entry 2: vlans: unknown key (did you mean \"vlan\"?)"},
 	{E("\"drift\":\"repair\""), "entry 1: drift: unknown key"},
 	{E("\"vlan\":1,\"VLAN\":2"), "entry 1: VLAN: appears twice, spelt differently"},
@@ -70,33 +69,33 @@ static const struct {
 				      "interface's name may have"},
 	{E("\"interface\":\"\xc3\xa4\""), "entry 1: interface: '\xc3\xa4' has a character that no "
 					  "interface's name may have"},
-	{E("\"interface\":\".\""), "entry 1: interface: '.' is no name of an interface"},
-	{E("\"interface\":\"..\""), "entry 1: interface: '..' is no name of an interface"},
-	{E("\"interface\":\"lo\""), "entry 1: interface: 'lo' is taken in every pod"},
-	{E("\"interface\":\"eth0\""), "entry 1: interface: 'eth0' is taken in every pod"},
-	{E("\"interface\":\"all\""), "entry 1: interface: 'all' is taken in every pod"},
-	{E("\"interface\":\"default\""), "entry 1: interface: 'default' is taken in every pod"},
+	{E("\"interface\":\".\""), "entry 1: interface: '.' is not an interface name"},
+	{E("\"interface\":\"..\""), "entry 1: interface: '..' is not an interface name"},
+	{E("\"interface\":\"lo\""), "entry 1: interface: 'lo' exists in every pod"},
+	{E("\"interface\":\"eth0\""), "entry 1: interface: 'eth0' exists in every pod"},
+	{E("\"interface\":\"all\""), "entry 1: interface: 'all' exists in every pod"},
+	{E("\"interface\":\"default\""), "entry 1: interface: 'default' exists in every pod"},
 	{E("\"interface\":\"bonding_masters\""),
-	 "entry 1: interface: 'bonding_masters' is taken in every pod"},
+	 "entry 1: interface: 'bonding_masters' exists in every pod"},
 	{"[{" R ",\"interface\":\"a\"},{" R "},{" R ",\"interface\":\"a\"}]",
-	 "entry 3: interface: a is entry 1's already"},
+	 "entry 3: interface: a is already used by entry 1"},
 	/* MACs and GUIDs */
 	{E("\"mac\":5"), "entry 1: mac: is not a string"},
 	{E("\"mac\":\"02:00:00:00:00\""),
-	 "entry 1: mac: '02:00:00:00:00' is no MAC address like 02:00:00:00:00:01"},
+	 "entry 1: mac: '02:00:00:00:00' is not a MAC address like 02:00:00:00:00:01"},
 	{E("\"mac\":\"02-00-00-00-00-01\""),
-	 "entry 1: mac: '02-00-00-00-00-01' is no MAC address like 02:00:00:00:00:01"},
+	 "entry 1: mac: '02-00-00-00-00-01' is not a MAC address like 02:00:00:00:00:01"},
 	{E("\"mac\":\"02:00:00:00:00:0g\""),
-	 "entry 1: mac: '02:00:00:00:00:0g' is no MAC address like 02:00:00:00:00:01"},
+	 "entry 1: mac: '02:00:00:00:00:0g' is not a MAC address like 02:00:00:00:00:01"},
 	{E("\"mac\":\"03:00:00:00:00:01\""),
 	 "entry 1: mac: 03:00:00:00:00:01 is a multicast address"},
 	{E("\"mac\":\"ff:ff:ff:ff:ff:ff\""),
 	 "entry 1: mac: ff:ff:ff:ff:ff:ff is a multicast address"},
 	{E("\"mac\":\"00:00:00:00:00:00\""), "entry 1: mac: is zero"},
 	{"[{" R ",\"mac\":\"02:00:00:00:00:0a\"},{" R ",\"mac\":\"02:00:00:00:00:0A\"}]",
-	 "entry 2: mac: is entry 1's already"},
+	 "entry 2: mac: is already used by entry 1"},
 	{E("\"guid\":\"02:00:00:00:00:01\""),
-	 "entry 1: guid: '02:00:00:00:00:01' is no GUID like 02:00:00:00:00:00:00:01"},
+	 "entry 1: guid: '02:00:00:00:00:01' is not a GUID like 02:00:00:00:00:00:00:01"},
 	{E("\"guid\":\"00:00:00:00:00:00:00:00\""),
 	 "entry 1: guid: 00:00:00:00:00:00:00:00 is an invalid GUID"},
 	{E("\"guid\":\"ff:ff:ff:ff:ff:ff:ff:ff\""),
@@ -104,34 +103,37 @@ static const struct {
 	/* addresses */
 	{E("\"ips\":\"10.9.0.1/24\""), "entry 1: ips: is not a list"},
 	{E("\"ips\":[5]"), "entry 1: ips: item 1: is not a string"},
-	{E("\"ips\":[\"10.9.0.1\"]"), "entry 1: ips: item 1: '10.9.0.1' is no address with a "
+	{E("\"ips\":[\"10.9.0.1\"]"), "entry 1: ips: item 1: '10.9.0.1' is not an address with a "
 				      "length like 10.9.0.1/24"},
-	{E("\"ips\":[\"10.9.0.1/33\"]"), "entry 1: ips: item 1: '10.9.0.1/33' is no address with "
-					 "a length like 10.9.0.1/24"},
-	{E("\"ips\":[\"10.9.0.1/024\"]"), "entry 1: ips: item 1: '10.9.0.1/024' is no address "
+	{E("\"ips\":[\"10.9.0.1/33\"]"),
+	 "entry 1: ips: item 1: '10.9.0.1/33' is not an address with "
+	 "a length like 10.9.0.1/24"},
+	{E("\"ips\":[\"10.9.0.1/024\"]"), "entry 1: ips: item 1: '10.9.0.1/024' is not an address "
 					  "with a length like 10.9.0.1/24"},
-	{E("\"ips\":[\"10.9.0.1/-1\"]"), "entry 1: ips: item 1: '10.9.0.1/-1' is no address with "
-					 "a length like 10.9.0.1/24"},
-	{E("\"ips\":[\"10.9.0.1/\"]"), "entry 1: ips: item 1: '10.9.0.1/' is no address with a "
+	{E("\"ips\":[\"10.9.0.1/-1\"]"),
+	 "entry 1: ips: item 1: '10.9.0.1/-1' is not an address with "
+	 "a length like 10.9.0.1/24"},
+	{E("\"ips\":[\"10.9.0.1/\"]"), "entry 1: ips: item 1: '10.9.0.1/' is not an address with a "
 				       "length like 10.9.0.1/24"},
-	{E("\"ips\":[\"010.9.0.1/8\"]"), "entry 1: ips: item 1: '010.9.0.1/8' is no address with "
-					 "a length like 10.9.0.1/24"},
-	{E("\"ips\":[\"fe80::1%eth0/64\"]"), "entry 1: ips: item 1: 'fe80::1%eth0/64' is no "
+	{E("\"ips\":[\"010.9.0.1/8\"]"),
+	 "entry 1: ips: item 1: '010.9.0.1/8' is not an address with "
+	 "a length like 10.9.0.1/24"},
+	{E("\"ips\":[\"fe80::1%eth0/64\"]"), "entry 1: ips: item 1: 'fe80::1%eth0/64' is not an "
 					     "address with a length like 10.9.0.1/24"},
-	{E("\"ips\":[\"2001:db8::1/129\"]"), "entry 1: ips: item 1: '2001:db8::1/129' is no "
+	{E("\"ips\":[\"2001:db8::1/129\"]"), "entry 1: ips: item 1: '2001:db8::1/129' is not an "
 					     "address with a length like 10.9.0.1/24"},
 	{E("\"ips\":[\"10.9.0.1/0\"]"), "entry 1: ips: item 1: 10.9.0.1/0 has no network"},
 	{E("\"ips\":[\"0.0.0.0/8\"]"),
 	 "entry 1: ips: item 1: 0.0.0.0/8 is the unspecified address"},
 	{E("\"ips\":[\"::/64\"]"), "entry 1: ips: item 1: ::/64 is the unspecified address"},
 	{E("\"ips\":[\"224.0.0.1/24\"]"),
-	 "entry 1: ips: item 1: 224.0.0.1/24 is no address of one host"},
+	 "entry 1: ips: item 1: 224.0.0.1/24 is not the address of one host"},
 	{E("\"ips\":[\"ff02::1/64\"]"),
-	 "entry 1: ips: item 1: ff02::1/64 is no address of one host"},
+	 "entry 1: ips: item 1: ff02::1/64 is not the address of one host"},
 	{E("\"ips\":[\"127.0.0.1/8\"]"), "entry 1: ips: item 1: 127.0.0.1/8 is a loopback address"},
 	{E("\"ips\":[\"::1/128\"]"), "entry 1: ips: item 1: ::1/128 is a loopback address"},
 	{E("\"ips\":[\"::ffff:10.9.0.1/120\"]"),
-	 "entry 1: ips: item 1: ::ffff:10.9.0.1/120 is an IPv4 address in IPv6's clothes"},
+	 "entry 1: ips: item 1: ::ffff:10.9.0.1/120 is an IPv4 address mapped to IPv6"},
 	{E("\"ips\":[\"10.9.0.0/24\"]"),
 	 "entry 1: ips: item 1: 10.9.0.0/24 names the network, not an address in it"},
 	{E("\"ips\":[\"10.9.0.255/24\"]"),
@@ -140,7 +142,7 @@ static const struct {
 	 "entry 1: ips: item 2: 10.9.0.1/16 appears twice"},
 	{"[{" R ",\"ips\":[\"10.9.0.1/24\"]},{" R ",\"ips\":[\"2001:db8::1/64\","
 	 "\"10.9.0.1/16\"]}]",
-	 "entry 2: ips: 10.9.0.1 is entry 1's already"},
+	 "entry 2: ips: 10.9.0.1 is already used by entry 1"},
 	{E("\"ips\":[\"10.9.0.1/24\",\"10.9.0.2/24\",\"10.9.0.3/24\",\"10.9.0.4/24\","
 	   "\"10.9.0.5/24\",\"10.9.0.6/24\",\"10.9.0.7/24\",\"10.9.0.8/24\",\"10.9.0.9/24\"]"),
 	 "entry 1: ips: item 9: is one more than 8 addresses"},
@@ -149,11 +151,11 @@ static const struct {
 	{E("\"routes\":[5]"), "entry 1: routes: item 1: is not an object"},
 	{E("\"routes\":[{}]"), "entry 1: routes: item 1: \"dst\" is missing"},
 	{E("\"routes\":[{\"dst\":\"default\"}]"),
-	 "entry 1: routes: item 1: dst: 'default' is no network like 10.0.0.0/8"},
+	 "entry 1: routes: item 1: dst: 'default' is not a network like 10.0.0.0/8"},
 	{E("\"routes\":[{\"dst\":\"10.0.0.1/8\"}]"),
-	 "entry 1: routes: item 1: dst: 10.0.0.1/8 has bits behind its length"},
+	 "entry 1: routes: item 1: dst: 10.0.0.1/8 has bits beyond its prefix length"},
 	{E("\"routes\":[{\"dst\":\"10.0.0.0/8\",\"gw\":\"10.0.0\"}]"),
-	 "entry 1: routes: item 1: gw: '10.0.0' is no address like 10.9.0.254"},
+	 "entry 1: routes: item 1: gw: '10.0.0' is not an address like 10.9.0.254"},
 	{E("\"routes\":[{\"dst\":\"10.0.0.0/8\",\"gw\":\"0.0.0.0\"}]"),
 	 "entry 1: routes: item 1: gw: 0.0.0.0 is the unspecified address"},
 	{E("\"routes\":[{\"dst\":\"10.0.0.0/8\",\"gw\":\"fe80::1\"}]"),
@@ -175,14 +177,14 @@ static const struct {
 	{E("\"ipam\":{\"type\":\"../sh\"}"),
 	 "entry 1: ipam: type '../sh' is a path, not a plugin's name"},
 	{E("\"ipam\":{\"type\":\"host-local\",\"dataDir\":\"/etc\"}"),
-	 "entry 1: ipam: comes from the pool alone, its plugins run on the host"},
+	 "entry 1: ipam: is only allowed in a pool, because its plugins run on the host"},
 	{E("\"IPAM\":{\"type\":\"bridge\"}"),
-	 "entry 1: IPAM: comes from the pool alone, its plugins run on the host"},
+	 "entry 1: IPAM: is only allowed in a pool, because its plugins run on the host"},
 	{E("\"allow\":[\"vlan\"]"), "entry 1: allow: unknown key"},
 	{E("\"subnets\":[\"0.0.0.0/0\"]"), "entry 1: subnets: unknown key"},
 };
 
-static void test_every_mistake_has_its_sentence(void **state)
+static void test_every_mistake_has_its_error(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(mistakes); i++) {
@@ -199,7 +201,7 @@ static void test_every_mistake_has_its_sentence(void **state)
 	}
 }
 
-/* n times the item between head and tail. */
+/* Returns head, n times the item, and tail. */
 static char *repeated(const char *head, const char *item, unsigned n, const char *tail)
 {
 	char *text = NULL;
@@ -251,7 +253,7 @@ static void test_limits_of_an_annotation(void **state)
 	check_repeated("[{\"resource\":\"a/", "x", 317, "\"}]", NULL);
 	check_repeated("[{\"resource\":\"a/", "x", 318, "\"}]",
 		       HEAD "entry 1: resource: 'a/"
-			    "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx' is no "
+			    "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx' is not a "
 			    "resource like rocelet.dev/roce");
 }
 
@@ -277,7 +279,7 @@ static void test_empty_annotations(void **state)
 	network_requests_done(&list);
 }
 
-static void test_everything_is_asked_for(void **state)
+static void test_all_keys(void **state)
 {
 	static const uint8_t mac[] = {2, 0, 0, 0, 0xab, 0xcd};
 	struct network_requests list;
@@ -318,9 +320,9 @@ static void test_everything_is_asked_for(void **state)
 	network_requests_done(&list);
 }
 
-/* --- over a pool's plan ----------------------------------------------------------------------- */
+/* --- merged with a pool's plan ---------------------------------------------------------------- */
 
-/* Of the keys of an entry; it allows all of them. */
+/* Returns a pool with the keys of an entry, which allows pods to set all of them. */
 static struct pool_network pool_of(const char *text)
 {
 	struct pool_network n = {.timeout_ms = POOL_ATTACH_MS, .allow = ~0u};
@@ -362,7 +364,7 @@ static void test_without_a_request_the_pools_plan_applies(void **state)
 	assert_memory_equal(&p, &n.plan, sizeof(p));
 }
 
-static void test_a_request_wins_key_by_key(void **state)
+static void test_a_request_overrides_single_keys(void **state)
 {
 	const struct pool_network n = pool_of(POOL);
 	struct net_plan p;
@@ -437,13 +439,13 @@ static const struct {
 	{E("\"mtu\":1279"), E("\"ips\":[\"2001:db8::1/64\"]"), PLAN_VF,
 	 "mtu: is below 1280, which an IPv6 address needs"},
 	{E("\"mtu\":1500"), E("\"vlan\":5"), PLAN_MACVLAN,
-	 "vlan: is a VF's, a macvlan or ipvlan has none"},
+	 "vlan: is a setting of VFs, which a macvlan or ipvlan does not have"},
 	{E("\"mtu\":1500"), E("\"guid\":\"00:00:00:00:00:00:00:01\""), PLAN_MACVLAN,
-	 "guid: is a VF's, a macvlan or ipvlan has none"},
+	 "guid: is a setting of VFs, which a macvlan or ipvlan does not have"},
 	{E("\"mtu\":1500"), E("\"maxTxRate\":5"), PLAN_IPVLAN,
-	 "maxTxRate: is a VF's, a macvlan or ipvlan has none"},
+	 "maxTxRate: is a setting of VFs, which a macvlan or ipvlan does not have"},
 	{E("\"mtu\":1500"), E("\"mac\":\"02:00:00:00:00:01\""), PLAN_IPVLAN,
-	 "mac: an ipvlan has the one of the netdev below it"},
+	 "mac: an ipvlan has the MAC of the netdev below it"},
 };
 
 static void test_contradictions(void **state)
@@ -472,8 +474,8 @@ static void test_a_macvlan_has_a_mac_of_its_own(void **state)
 	assert_int_equal(p.vf.fields, 0);
 }
 
-/* Its PF would be told a MAC that does not exist. */
-static void test_a_function_that_is_no_vf(void **state)
+/* The request would set a MAC through the PF for a VF that does not exist. */
+static void test_a_function_that_is_not_a_vf(void **state)
 {
 	struct net_plan p = {.has_mac = true, .vf = {.fields = VF_MAC}};
 	struct function fn = {.id = "0000:03:00.0", .kind = FN_PF};
@@ -485,13 +487,14 @@ static void test_a_function_that_is_no_vf(void **state)
 	assert_true(p.has_mac);
 	p.vf.fields = VF_MAC | VF_VLAN;
 	assert_int_equal(network_on_function(&p, &fn, &e), -EINVAL);
-	assert_string_equal(e.msg, "vlan: 0000:03:00.0 is no VF, only of a VF it can be set");
+	assert_string_equal(e.msg,
+			    "vlan: 0000:03:00.0 is not a VF, and only a VF has this setting");
 	fn.kind = FN_VF;
 	assert_int_equal(network_on_function(&p, &fn, &e), 0);
 	assert_int_equal(p.vf.fields, VF_MAC | VF_VLAN);
 }
 
-/* --- what a pool does not allow --------------------------------------------------------------- */
+/* --- keys that a pool does not allow ---------------------------------------------------------- */
 
 #define NO(key)                                                                                    \
 	HEAD "entry 1: " key ": rocelet.dev/roce does not allow it, \"allow\": [\"" key            \
@@ -553,7 +556,7 @@ static void test_keys_that_every_pod_may_set(void **state)
 	assert_memory_equal(&p.vf, &n.plan.vf, sizeof(p.vf));
 }
 
-/* Of another value than POOL's. */
+/* Returns a value that differs from POOL's. */
 static void vf_value(const struct vf_key_row *row, char text[32], uint32_t *ret)
 {
 	*ret = row->words ? row->words->values[0] : row->most < 50 ? 6 : 50;
@@ -563,7 +566,8 @@ static void vf_value(const struct vf_key_row *row, char text[32], uint32_t *ret)
 		snprintf(text, 32, "%u", *ret);
 }
 
-/* One that POOL has otherwise: refused by a pool that does not allow it, and else the plan's. */
+/* Requests a value that differs from POOL's: an error unless the pool allows the key, and otherwise
+ * part of the plan. */
 static void check_setting(enum network_key key, const char *value, bool every_pod, unsigned vf_bit,
 			  struct net_plan *ret)
 {
@@ -583,7 +587,7 @@ static void check_setting(enum network_key key, const char *value, bool every_po
 	assert_int_equal(ret->vf.fields & vf_bit, vf_bit);
 }
 
-/* Each row of link_fields.h and vf_fields.h. */
+/* Tests each row of link_fields.h and vf_fields.h. */
 static void test_every_setting_overrides_the_pools(void **state)
 {
 	struct net_plan p;
@@ -606,8 +610,9 @@ static void test_every_setting_overrides_the_pools(void **state)
 	}
 }
 
-/* A pool without a VLAN leaves the one that stands on the PF: no QoS takes it off. */
-static void test_qos_is_of_a_vlan(void **state)
+/* A pool without "vlan" keeps the VLAN that is set on the PF, which a pod's QoS without a VLAN must
+ * not remove. */
+static void test_qos_needs_a_vlan(void **state)
 {
 	struct pool_network n = pool_of(E("\"mtu\":1500"));
 	struct net_plan p;
@@ -645,7 +650,7 @@ static void test_without_an_mtu_in_the_pool_the_devices_is_the_maximum(void **st
 }
 
 static const struct {
-	const char *ip, *wrong; /* NULL: it may be had */
+	const char *ip, *wrong; /* NULL: allowed */
 } addresses[] = {
 	{"10.9.0.1/24", NULL},
 	{"10.9.0.253/32", NULL},
@@ -666,7 +671,7 @@ static const struct {
 	{"fe80::1/64", "is in none of the \"subnets\""},
 };
 
-static void test_addresses_are_of_the_pools_subnets(void **state)
+static void test_addresses_must_be_in_the_pools_subnets(void **state)
 {
 	static const char *const subnets[] = {"10.9.0.0/24", "10.77.0.0/16", "192.0.2.1/32",
 					      "2001:db8::/64"};
@@ -717,22 +722,22 @@ static void test_out_of_memory_at_any_point(void **state)
 TEST_GROUP(networks)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_mistake_has_its_sentence),
+		cmocka_unit_test(test_every_mistake_has_its_error),
 		cmocka_unit_test(test_limits_of_an_annotation),
 		cmocka_unit_test(test_empty_annotations),
-		cmocka_unit_test(test_everything_is_asked_for),
+		cmocka_unit_test(test_all_keys),
 		cmocka_unit_test(test_without_a_request_the_pools_plan_applies),
-		cmocka_unit_test(test_a_request_wins_key_by_key),
+		cmocka_unit_test(test_a_request_overrides_single_keys),
 		cmocka_unit_test(test_addresses_are_replaced_together),
 		cmocka_unit_test(test_contradictions),
 		cmocka_unit_test(test_a_macvlan_has_a_mac_of_its_own),
-		cmocka_unit_test(test_a_function_that_is_no_vf),
+		cmocka_unit_test(test_a_function_that_is_not_a_vf),
 		cmocka_unit_test(test_allow_permits_keys),
 		cmocka_unit_test(test_keys_that_every_pod_may_set),
 		cmocka_unit_test(test_every_setting_overrides_the_pools),
-		cmocka_unit_test(test_qos_is_of_a_vlan),
+		cmocka_unit_test(test_qos_needs_a_vlan),
 		cmocka_unit_test(test_without_an_mtu_in_the_pool_the_devices_is_the_maximum),
-		cmocka_unit_test(test_addresses_are_of_the_pools_subnets),
+		cmocka_unit_test(test_addresses_must_be_in_the_pools_subnets),
 		cmocka_unit_test(test_out_of_memory_at_any_point),
 	};
 

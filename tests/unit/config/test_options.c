@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The option table: defaults, flags, config file, and the texts made from it. */
+/* The table of options: defaults, flags, the configuration file, and texts generated from it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,7 +68,7 @@ static void test_defaults_are_the_documented_ones(void **state)
 	assert_int_equal(o.bpf_memory, 32);
 }
 
-static void test_names_of_netdevs_are_taken_as_they_are(void **state)
+static void test_names_of_netdevs_are_not_changed(void **state)
 {
 	VARS;
 	(void)state;
@@ -89,7 +89,7 @@ static void test_flags_take_their_value_in_both_forms(void **state)
 	assert_int_equal(action, ACTION_RUN);
 }
 
-static void test_bad_flags_get_one_sentence_that_names_them(void **state)
+static void test_bad_flags_are_named_in_the_error(void **state)
 {
 	static const struct {
 		const char *args[3], *sentence;
@@ -163,6 +163,29 @@ static void test_a_config_file_sets_keys_of_every_type(void **state)
 	assert_int_equal(w.n, 0);
 }
 
+static void test_stdin_is_read_only_for_checks(void **state)
+{
+	VARS;
+	int null = dup(STDIN_FILENO), ends[2];
+	(void)state;
+
+	assert_int_equal(LOAD("--config", "-"), -EINVAL);
+	assert_string_equal(
+		e.msg, "--config -: stdin is read with --check-config and --print-config only");
+	assert_int_equal(LOAD("--config=-", "--help"), 0);
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(write(ends[1], "{\"lissten\": 1}", 14), 14);
+	close(ends[1]);
+	assert_int_equal(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
+	assert_int_equal(LOAD("--config", "-", "--check-config"), 0);
+	assert_int_equal(w.n, 1);
+	assert_ptr_equal(strstr(w.last, "stdin:1: unknown key"), w.last);
+	assert_string_equal(o.config, "stdin");
+	dup2(null, STDIN_FILENO);
+	close(null);
+	close(ends[0]);
+}
+
 static void test_a_bad_config_names_file_line_and_key_and_changes_nothing(void **state)
 {
 	static const struct {
@@ -227,13 +250,13 @@ static void test_broken_json_names_line_and_column(void **state)
 	assert_true(parse(&o, "", &w, &e) < 0);
 }
 
-static void test_another_language_is_named(void **state)
+static void test_other_formats_are_named(void **state)
 {
 	static const struct {
 		const char *text, *hint;
 	} cases[] = {
-		{"listen: 5\n", "; YAML is not read, write JSON"},
-		{"- a\n", "; YAML is not read, write JSON"},
+		{"listen: 5\n", "; YAML is not supported, write JSON"},
+		{"- a\n", "; YAML is not supported, write JSON"},
 		{"{\n// why\n\"listen\": \"\"}",
 		 "; JSON has no comments, write a key \"_comment\""},
 		{"{\n\"listen\": \"\" # why\n}",
@@ -242,6 +265,20 @@ static void test_another_language_is_named(void **state)
 		 "; JSON has no comments, write a key \"_comment\""},
 		{"{\n\"listen\" \"http://x#y\"}", ""},
 		{"{\n\"a\": \"\\\"//\" 5}", ""},
+		{"{\"dry-run\": True}", "; write true"},
+		{"{\"dry-run\": False, \"a\": 1}", "; write false"},
+		{"{\"a\": [None]}", "; write null"},
+		{"{\"dry-run\": yes\n}", "; write true"},
+		{"{\"dry-run\": off}", "; write false"},
+		{"{'listen': ''}", "; keys and strings need double quotes"},
+		{"{\"listen\": ':9907'}", "; keys and strings need double quotes"},
+		{"{listen: \"\"}", "; keys and strings need double quotes"},
+		{"{\"listen\": any}", "; keys and strings need double quotes"},
+		{"{true: 1}", ""},
+		{"{\"a\": \"it's\n\"}", ""},
+		{"{\"a\": \"it's", ""},
+		{"{\"a\": @}", ""},
+		{"{\"a\":", ""},
 	};
 	(void)state;
 
@@ -289,7 +326,7 @@ static void test_unknown_keys_are_warned_about_with_a_suggestion(void **state)
 	assert_int_equal(w.n, 2);
 }
 
-static void test_keys_of_other_places_are_named(void **state)
+static void test_misplaced_keys_are_named(void **state)
 {
 	static const struct {
 		const char *text, *sentence;
@@ -314,10 +351,10 @@ static void test_keys_of_other_places_are_named(void **state)
 	}
 }
 
-/* A flag is typed in a folder, the file is not. */
+/* A flag's path is relative to the current folder; the file must contain absolute paths. */
 static void test_a_flag_may_be_relative(void **state)
 {
-	char here[PATH_MAX], wanted[PATH_MAX + 64], *text;
+	char here[PATH_MAX], expected[PATH_MAX + 64], *text;
 	VARS;
 	(void)state;
 	assert_int_equal(LOAD("--state-dir", "a/b", "--cni-path", "bin:/bin", "--sysfs-root", "x"),
@@ -325,9 +362,9 @@ static void test_a_flag_may_be_relative(void **state)
 	assert_string_equal(o.state_dir, "a/b");
 	text = options_json(&o, NULL);
 	assert_non_null(getcwd(here, sizeof(here)));
-	snprintf(wanted, sizeof(wanted), "\"cni-path\": \"%s/bin:/bin\"", here);
-	assert_non_null(strstr(text, wanted));
-	assert_int_equal(parse(&o, text, &w, &e), -EINVAL); /* there is no such sysfs */
+	snprintf(expected, sizeof(expected), "\"cni-path\": \"%s/bin:/bin\"", here);
+	assert_non_null(strstr(text, expected));
+	assert_int_equal(parse(&o, text, &w, &e), -EINVAL); /* the sysfs root does not exist */
 	assert_non_null(strstr(e.msg, "there is no folder"));
 	free(text);
 }
@@ -365,10 +402,10 @@ static void test_a_certificate_needs_its_key(void **state)
 			 -EINVAL);
 	assert_non_null(strstr(e.msg, ":3: \"tls-key\": is given without tls-cert"));
 	assert_int_equal(load_text(&o, &e, "{\"tls-cert\": \"/c\"}", key), 0);
-	assert_int_equal(load_text(&o, &e, "{}", cert), 0); /* http_wiring.c serves nothing */
+	assert_int_equal(load_text(&o, &e, "{}", cert), 0); /* nothing is served over TCP */
 }
 
-static void test_keys_of_pools_are_left_to_their_reader(void **state)
+static void test_keys_of_pools_are_ignored_by_the_option_parser(void **state)
 {
 	VARS;
 	(void)state;
@@ -383,7 +420,7 @@ static void test_keys_of_pools_are_left_to_their_reader(void **state)
 	assert_string_equal(e.msg, "c.json:3: \"listen\": is not a string");
 }
 
-static void test_flags_win_over_the_file(void **state)
+static void test_flags_override_the_file(void **state)
 {
 	char path[] = "/tmp/rocelet-options-XXXXXX";
 	int fd = mkstemp(path);
@@ -403,7 +440,7 @@ static void test_flags_win_over_the_file(void **state)
 	assert_true(LOAD("--config=/tmp") < 0);
 	assert_string_equal(e.msg, "/tmp: not a file");
 	assert_int_equal(mkfifo(path, 0600), 0);
-	assert_true(LOAD("--config", path) < 0); /* and does not wait for a writer */
+	assert_true(LOAD("--config", path) < 0); /* without blocking for a writer */
 	unlink(path);
 }
 
@@ -425,7 +462,7 @@ static void test_options_overridden_by_flags(void **state)
 	assert_string_equal(names, "");
 }
 
-static void test_printed_config_reads_back_the_same(void **state)
+static void test_a_printed_config_is_read_back_unchanged(void **state)
 {
 	struct options again;
 	char *text;
@@ -454,7 +491,7 @@ static void test_changed_options(void **state)
 	b = a;
 	assert_int_equal(options_changed(&a, &b, names, sizeof(names)), 0);
 	assert_string_equal(names, "");
-	memset(a.listen + strlen(a.listen) + 1, 'x', 3); /* behind the end nobody looks */
+	memset(a.listen + strlen(a.listen) + 1, 'x', 3); /* bytes after the end of the text */
 	assert_int_equal(options_changed(&a, &b, names, sizeof(names)), 0);
 	strcpy(b.listen, ":1");
 	b.dry_run = true;
@@ -472,13 +509,13 @@ static void test_changed_options(void **state)
 	assert_non_null(strstr(names, "optional-counters"));
 	assert_non_null(strstr(names, ", "));
 	assert_int_equal(options_changed(&b, &a, few, sizeof(few)), 6);
-	assert_int_equal(strlen(few), sizeof(few) - 1); /* cut */
+	assert_int_equal(strlen(few), sizeof(few) - 1); /* truncated */
 	assert_memory_equal(few, names, sizeof(few) - 1);
 	b = a;
-	b.diagnosis.value[0]++; /* are followed */
+	b.diagnosis.value[0]++; /* they take effect at once */
 	b.diagnosis.expected = CC_LOSSY;
 	assert_int_equal(options_changed(&a, &b, names, sizeof(names)), 0);
-	strcpy(a.optional_counters.items[0], "gone"); /* n says how many count */
+	strcpy(a.optional_counters.items[0], "gone"); /* only the first n items count */
 	b = a;
 	strcpy(b.optional_counters.items[0], "other");
 	assert_int_equal(options_changed(&a, &b, names, sizeof(names)), 0);
@@ -501,10 +538,10 @@ static void test_limits_of_the_diagnosis(void **state)
 	assert_int_equal(LOAD("--expect-congestion-control", "dcqcn"), 0);
 	assert_int_equal(o.diagnosis.expected, CC_DCQCN);
 	assert_true(o.diagnosis.value[LIMIT_hold_seconds] == 60);
-	assert_true(LOAD("--diagnosis", "x") < 0); /* no flag */
+	assert_true(LOAD("--diagnosis", "x") < 0); /* it is not a flag */
 }
 
-static void test_limits_that_are_wrong(void **state)
+static void test_invalid_limits(void **state)
 {
 	static const struct {
 		const char *text, *sentence;
@@ -537,7 +574,7 @@ static void test_limits_that_are_wrong(void **state)
 	}
 }
 
-/* Words that mean fabrics, and are stored by their place. */
+/* Congestion control modes are stored as enum values. */
 static void test_fabrics(void **state)
 {
 	VARS;
@@ -557,15 +594,15 @@ static void test_windows_have_two_samples(void **state)
 	VARS;
 	(void)state;
 	assert_int_equal(LOAD("--sample-interval", "30"), 0);
-	assert_true(o.diagnosis.value[LIMIT_stale_source_seconds] == 60); /* follows */
+	assert_true(o.diagnosis.value[LIMIT_stale_source_seconds] == 60); /* at least two samples */
 	assert_true(o.diagnosis.value[LIMIT_release_storm_seconds] == 300);
-	assert_true(o.diagnosis.value[LIMIT_settle_seconds] == 30); /* is none */
+	assert_true(o.diagnosis.value[LIMIT_settle_seconds] == 30); /* not a window */
 	assert_int_equal(LOAD("--sample-interval", "3600"), 0);
 	assert_true(o.diagnosis.value[LIMIT_longest_gap_seconds] == 7200);
-	assert_true(o.diagnosis.value[LIMIT_release_seconds] == 3600); /* its greatest */
+	assert_true(o.diagnosis.value[LIMIT_release_seconds] == 3600); /* its maximum */
 }
 
-static void test_help_and_docs_are_the_table(void **state)
+static void test_help_and_docs_match_the_table(void **state)
 {
 	(void)state;
 	assert_golden("tests/golden/help.txt", options_help);
@@ -577,27 +614,28 @@ TEST_GROUP(options)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults_are_the_documented_ones),
 		cmocka_unit_test(test_flags_take_their_value_in_both_forms),
-		cmocka_unit_test(test_names_of_netdevs_are_taken_as_they_are),
-		cmocka_unit_test(test_bad_flags_get_one_sentence_that_names_them),
+		cmocka_unit_test(test_names_of_netdevs_are_not_changed),
+		cmocka_unit_test(test_bad_flags_are_named_in_the_error),
 		cmocka_unit_test(test_a_config_file_sets_keys_of_every_type),
+		cmocka_unit_test(test_stdin_is_read_only_for_checks),
 		cmocka_unit_test(test_a_bad_config_names_file_line_and_key_and_changes_nothing),
 		cmocka_unit_test(test_broken_json_names_line_and_column),
-		cmocka_unit_test(test_another_language_is_named),
+		cmocka_unit_test(test_other_formats_are_named),
 		cmocka_unit_test(test_broken_json_is_not_quoted),
 		cmocka_unit_test(test_unknown_keys_are_warned_about_with_a_suggestion),
-		cmocka_unit_test(test_keys_of_other_places_are_named),
+		cmocka_unit_test(test_misplaced_keys_are_named),
 		cmocka_unit_test(test_a_flag_may_be_relative),
 		cmocka_unit_test(test_a_certificate_needs_its_key),
-		cmocka_unit_test(test_keys_of_pools_are_left_to_their_reader),
-		cmocka_unit_test(test_flags_win_over_the_file),
+		cmocka_unit_test(test_keys_of_pools_are_ignored_by_the_option_parser),
+		cmocka_unit_test(test_flags_override_the_file),
 		cmocka_unit_test(test_options_overridden_by_flags),
-		cmocka_unit_test(test_printed_config_reads_back_the_same),
+		cmocka_unit_test(test_a_printed_config_is_read_back_unchanged),
 		cmocka_unit_test(test_changed_options),
 		cmocka_unit_test(test_limits_of_the_diagnosis),
-		cmocka_unit_test(test_limits_that_are_wrong),
+		cmocka_unit_test(test_invalid_limits),
 		cmocka_unit_test(test_fabrics),
 		cmocka_unit_test(test_windows_have_two_samples),
-		cmocka_unit_test(test_help_and_docs_are_the_table),
+		cmocka_unit_test(test_help_and_docs_match_the_table),
 	};
 
 	return test_group_run(tests, NULL, NULL);

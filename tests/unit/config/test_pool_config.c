@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The configuration of pools: what is told about bad files, and the grammars beside resourceList.
- */
+/* The configuration of pools: errors for bad files, and the formats other than resourceList. */
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,20 +27,20 @@ static void print_warning(const char *sentence, void *arg)
 		fprintf(arg, "  warning: %s\n", sentence);
 }
 
-/* Must parse without a word. */
+/* Parses a configuration that must cause no warning. */
 static void good(struct pool_config *c, const char *text)
 {
 	struct err e = {0};
-	char *said = NULL;
+	char *warnings = NULL;
 	size_t size;
-	FILE *f = open_memstream(&said, &size);
+	FILE *f = open_memstream(&warnings, &size);
 
 	memset(c, 0, sizeof(*c));
 	if (pool_config_parse(c, text, strlen(text), "c.json", print_warning, f, &e) < 0)
 		fail_msg("%s", e.msg);
 	fclose(f);
-	assert_string_equal(said, "");
-	free(said);
+	assert_string_equal(warnings, "");
+	free(warnings);
 }
 
 /* --- a table of bad files --------------------------------------------------------------------- */
@@ -243,32 +242,32 @@ static void print_bad_files(FILE *f)
 		print_one(f, bad_files[i]);
 }
 
-static void test_every_bad_file_gets_its_sentence(void **state)
+static void test_every_bad_file_has_its_error(void **state)
 {
 	(void)state;
 	assert_golden("tests/golden/pool_config_errors.txt", print_bad_files);
 }
 
-static void assert_error(const char *text, size_t len, const char *wanted)
+static void assert_error(const char *text, size_t len, const char *expected)
 {
 	struct pool_config c = {0};
 	struct err e = {0};
 
 	assert_int_equal(pool_config_parse(&c, text, len, "c.json", print_warning, NULL, &e),
 			 -EINVAL);
-	assert_string_equal(e.msg, wanted);
+	assert_string_equal(e.msg, expected);
 }
 
-static void test_bytes_that_are_no_text(void **state)
+static void test_bytes_that_are_not_text(void **state)
 {
 	static const char bom[] = "\xef\xbb\xbf{}", utf16[] = "\xff\xfe{\0}", zero[] = "{\n\0}",
 			  ours[] = "{\"pools\":[],\n\"note\":\"caf\xe9\"}",
 			  peers[] = "{\"mode\":\"hca\",\n\"note\":\"caf\xe9\"}";
 	struct pool_config c;
 	struct err e = {0};
-	char *said = NULL;
+	char *warnings = NULL;
 	size_t size;
-	FILE *f = open_memstream(&said, &size);
+	FILE *f = open_memstream(&warnings, &size);
 	(void)state;
 
 	assert_error(bom, sizeof(bom) - 1,
@@ -279,9 +278,9 @@ static void test_bytes_that_are_no_text(void **state)
 	assert_int_equal(
 		pool_config_parse(&c, peers, sizeof(peers) - 1, "c.json", print_warning, f, &e), 0);
 	fclose(f);
-	assert_string_equal(said,
-			    "  warning: c.json:2: byte 0xe9 is no UTF-8, going on without it\n");
-	free(said);
+	assert_string_equal(warnings,
+			    "  warning: c.json:2: byte 0xe9 is not UTF-8, going on without it\n");
+	free(warnings);
 	pool_config_done(&c);
 }
 
@@ -344,9 +343,9 @@ static void test_the_number_of_warnings_is_limited(void **state)
 	assert_non_null(strstr(e.msg, "maximum parsing depth reached"));
 }
 
-/* --- the other grammars ----------------------------------------------------------------------- */
+/* --- the other formats ------------------------------------------------------------------------ */
 
-static void test_a_shared_pool_gives_all_its_hcas(void **state)
+static void test_a_shared_pool_offers_all_its_hcas(void **state)
 {
 	struct pool_config c;
 	const struct pool *p;
@@ -381,7 +380,7 @@ static void test_a_shared_pool_gives_all_its_hcas(void **state)
 	pool_config_done(&c);
 }
 
-static void test_mode_hca_has_its_thousand_slots(void **state)
+static void test_mode_hca_has_a_thousand_slots(void **state)
 {
 	struct pool_config c;
 	const struct pool *p;
@@ -418,7 +417,7 @@ static void test_mode_sriov_offers_vfs_and_no_pf(void **state)
 	pool_config_done(&c);
 }
 
-static void test_all_keys_of_our_grammar(void **state)
+static void test_all_keys_of_pools(void **state)
 {
 	struct pool_config c;
 	const struct pool *p;
@@ -529,7 +528,7 @@ static void test_options_are_defaults_of_pools(void **state)
 	assert_int_equal(c.n_pools, 0);
 }
 
-static void test_a_failure_leaves_the_result_alone(void **state)
+static void test_a_failure_does_not_change_the_result(void **state)
 {
 	struct pool_config c;
 	struct err e = {0};
@@ -579,7 +578,7 @@ static char *printed(const struct options *o, const struct pool_config *c)
 	return text;
 }
 
-/* What was understood, printed and understood again, is the same. */
+/* The parsed file is printed and parsed again: the result is equal. */
 static void check_example(const char *path)
 {
 	struct config_file file = {0}, again = {0};
@@ -609,7 +608,7 @@ static void check_example(const char *path)
 	free(twice);
 }
 
-static void test_the_examples_are_good_and_print_as_they_were_meant(void **state)
+static void test_the_examples_are_valid_and_printed_completely(void **state)
 {
 	DIR *dir = opendir("docs/examples");
 	const struct dirent *entry;
@@ -630,7 +629,7 @@ static void test_the_examples_are_good_and_print_as_they_were_meant(void **state
 	assert_true(n >= 5);
 }
 
-/* Every key that the example prints is documented. */
+/* Asserts that the docs contain every key that is printed. */
 static void assert_documented(const char *docs, const json_t *value)
 {
 	const char *key;
@@ -665,7 +664,7 @@ static void test_every_key_is_documented(void **state)
 		 "\"pKeys\":[\"1\"],\"ifNames\":[\"i\"],\"rdmaNames\":[\"r\"]},"
 		 "{\"vdpaType\":\"virtio\"}],\"additionalInfo\":{},\"network\":{\"mtu\":9000,"
 		 "\"vlan\":5,\"spoofchk\":true,\"trust\":true,\"linkState\":\"auto\","
-		 "\"minTxRate\":1,\"maxTxRate\":2,\"ipam\":{\"type\":\"dhcp\"},"
+		 "\"minTxRate\":1,\"maxTxRate\":2,\"ipam\":{\"type\":\"static\"},"
 		 "\"allow\":[\"mac\"],\"subnets\":[\"10.9.0.0/24\"],"
 		 "\"routes\":[{\"dst\":\"10.0.0.0/8\",\"gw\":\"10.0.0.1\",\"priority\":5}]}},"
 		 "{\"resourceName\":\"b\",\"kind\":\"shared\",\"hcaPerSlot\":\"all\",\"slots\":1,"
@@ -679,7 +678,7 @@ static void test_every_key_is_documented(void **state)
 	config_file_done(&docs);
 }
 
-/* It stands in the first column of a table. */
+/* True if a table has the key in its first column. */
 static bool has_a_row(const char *docs, const char *quoted)
 {
 	for (const char *at = docs; (at = strstr(at, quoted)); at++) {
@@ -693,7 +692,7 @@ static bool has_a_row(const char *docs, const char *quoted)
 	return false;
 }
 
-/* The row of the table that begins with the key "allow" names those that it may list. */
+/* The row of "allow" lists all keys that it may contain. */
 static void test_every_key_of_a_network_is_documented(void **state)
 {
 	struct config_file docs = {0};
@@ -711,13 +710,13 @@ static void test_every_key_of_a_network_is_documented(void **state)
 		if (!has_a_row(docs.text, quoted))
 			fail_msg("%s has no row in docs/reference/pools.md", quoted);
 		if (NETWORK_ALLOWABLE & NETWORK_BIT(key) && !strstr(allow, quoted))
-			fail_msg("%s is not among what \"allow\" may list there", quoted);
+			fail_msg("%s is not in the row of \"allow\" there", quoted);
 	}
 	free(allow);
 	config_file_done(&docs);
 }
 
-/* Each row of link_fields.h and vf_fields.h. */
+/* Tests each row of link_fields.h and vf_fields.h. */
 static void test_every_setting_is_printed(void **state)
 {
 	(void)state;
@@ -764,18 +763,18 @@ static void test_reasons_have_names(void **state)
 TEST_GROUP(pool_config)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_bad_file_gets_its_sentence),
-		cmocka_unit_test(test_bytes_that_are_no_text),
+		cmocka_unit_test(test_every_bad_file_has_its_error),
+		cmocka_unit_test(test_bytes_that_are_not_text),
 		cmocka_unit_test(test_the_number_of_warnings_is_limited),
-		cmocka_unit_test(test_a_shared_pool_gives_all_its_hcas),
-		cmocka_unit_test(test_mode_hca_has_its_thousand_slots),
+		cmocka_unit_test(test_a_shared_pool_offers_all_its_hcas),
+		cmocka_unit_test(test_mode_hca_has_a_thousand_slots),
 		cmocka_unit_test(test_mode_sriov_offers_vfs_and_no_pf),
-		cmocka_unit_test(test_all_keys_of_our_grammar),
+		cmocka_unit_test(test_all_keys_of_pools),
 		cmocka_unit_test(test_all_keys_of_a_network),
 		cmocka_unit_test(test_options_are_defaults_of_pools),
-		cmocka_unit_test(test_a_failure_leaves_the_result_alone),
+		cmocka_unit_test(test_a_failure_does_not_change_the_result),
 		cmocka_unit_test(test_out_of_memory_at_any_point),
-		cmocka_unit_test(test_the_examples_are_good_and_print_as_they_were_meant),
+		cmocka_unit_test(test_the_examples_are_valid_and_printed_completely),
 		cmocka_unit_test(test_every_key_is_documented),
 		cmocka_unit_test(test_every_key_of_a_network_is_documented),
 		cmocka_unit_test(test_every_setting_is_printed),

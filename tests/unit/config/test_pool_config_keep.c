@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a reload keeps of the configuration in use: resources whose new text is wrong. */
+/* What a reload keeps of the current configuration: resources that are invalid in the new file. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,8 +28,8 @@ static void parse(struct pool_config *c, const char *text)
 		fail_msg("%s", e.msg);
 }
 
-/* "a#0-3 b", a pool's name with the first PF word of its first selector. */
-static void assert_pools(const struct pool_config *c, const char *wanted)
+/* Compares the pools, each as its name and the first PF word of its first selector: "a#0-3 b". */
+static void assert_pools(const struct pool_config *c, const char *expected)
 {
 	char text[1024] = "";
 
@@ -39,10 +39,10 @@ static void assert_pools(const struct pool_config *c, const char *wanted)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s%s%s", i ? " " : "",
 			 c->pools[i].name, pfs->n ? ":" : "", pfs->n ? pfs->list[0].name : "");
 	}
-	assert_string_equal(text, wanted);
+	assert_string_equal(text, expected);
 }
 
-static void assert_refusals(const struct pool_config *c, const char *wanted)
+static void assert_refusals(const struct pool_config *c, const char *expected)
 {
 	char text[4096] = "";
 
@@ -50,7 +50,7 @@ static void assert_refusals(const struct pool_config *c, const char *wanted)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s%s", i ? " " : "",
 			 c->refusals.list[i].resource,
 			 c->refusals.list[i].kept ? " stays" : " is out");
-	assert_string_equal(text, wanted);
+	assert_string_equal(text, expected);
 }
 
 #define LIST_OF(items)	  "\"resourceList\":[" items "]"
@@ -59,44 +59,44 @@ static void assert_refusals(const struct pool_config *c, const char *wanted)
 #define ITEM(name, pf)	  "{" ITEM_OF(name, pf) "}"
 #define WRONG(name)	  "{\"resourceName\":\"" name "\",\"selectors\":5}"
 
-static void test_resources_that_are_kept(void **state)
+static void test_kept_resources(void **state)
 {
 	static const struct {
 		const char *used, *new, *pools, *refusals;
 	} cases[] = {
 		{LIST(ITEM("a", "p0")), LIST(WRONG("a")), "a:p0", "intel.com/a stays"},
-		/* In its place: the first pool that matches takes a device. */
+		/* It is kept in its place, because the first matching pool gets a device. */
 		{LIST(ITEM("a", "p0") "," ITEM("b", "p1") "," ITEM("c", "p2")),
 		 LIST(ITEM("c", "p9") "," WRONG("b") "," ITEM("a", "p8")), "c:p9 b:p1 a:p8",
 		 "intel.com/b stays"},
-		/* What is not there any more goes. */
+		/* A resource that is not in the new file is withdrawn. */
 		{LIST(ITEM("a", "p0") "," ITEM("b", "p1")), LIST(WRONG("a")), "a:p0",
 		 "intel.com/a stays"},
 		{LIST(ITEM("a", "p0")), LIST(ITEM("b", "p1")), "b:p1", ""},
-		/* Not in use: nothing to stay. */
+		/* It is not in the current configuration, so nothing is kept. */
 		{LIST(ITEM("a", "p0")), LIST(ITEM("a", "p1") "," WRONG("b")), "a:p1",
 		 "intel.com/b is out"},
-		/* Without a name it may be any that is missing; one that is there it is not. */
+		/* An invalid item without a name may be any resource that the new file lacks. */
 		{LIST(ITEM("a", "p0") "," ITEM("b", "p1") "," ITEM("c", "p2")),
 		 LIST("5," ITEM("b", "p9")), "a:p0 c:p2 b:p9",
 		 "intel.com/a stays intel.com/c stays"},
 		{LIST(ITEM("a", "p0")), LIST(ITEM("a/b", "p0")), "a:p0", "intel.com/a stays"},
 		{LIST(ITEM("a", "p0")), LIST(ITEM("a", "p1") ",{}"), "a:p1", " is out"},
-		/* A name without a prefix. */
+		/* Its name is known, but not its prefix. */
 		{LIST(ITEM("a", "p0") "," ITEM("b", "p1")),
 		 LIST("{\"resourceName\":\"a\",\"resourcePrefix\":\"a_b\",\"selectors\":{}}"),
 		 "a:p0", "intel.com/a stays"},
-		/* Twice: neither is believed. */
+		/* Two items with one name: both are invalid. */
 		{LIST(ITEM("a", "p0")), LIST(ITEM("a", "p1") "," ITEM("a", "p2")), "a:p0",
 		 "intel.com/a stays"},
-		/* One of the two may have been meant to be what is missing. */
+		/* One of the two may have been meant to be the missing resource. */
 		{LIST(ITEM("a", "p0") "," ITEM("b", "p1")),
 		 LIST(ITEM("a", "p0") "," ITEM("a", "p1")), "a:p0 b:p1",
 		 "intel.com/a stays intel.com/b stays"},
 		{LIST(ITEM("z", "p0")), LIST(ITEM("a", "p1") "," ITEM("a", "p2")), "a:p1 z:p0",
 		 "intel.com/z stays"},
 		{"{}", LIST(ITEM("a", "p1") "," ITEM("a", "p2")), "a:p1", "intel.com/a is out"},
-		/* Who is named goes before who may be meant. */
+		/* A resource that is named is not taken for an unnamed item. */
 		{LIST(ITEM("a", "p0") "," ITEM("b", "p1")), LIST("5," WRONG("a")), "b:p1 a:p0",
 		 "intel.com/b stays intel.com/a stays"},
 	};
@@ -111,7 +111,7 @@ static void test_resources_that_are_kept(void **state)
 		assert_int_equal(pool_config_keep(&c, &used, &e), 0);
 		assert_pools(&c, cases[i].pools);
 		assert_refusals(&c, cases[i].refusals);
-		/* The same text again, and nothing changes. */
+		/* Applying the same text again changes nothing. */
 		parse(&again, cases[i].new);
 		assert_int_equal(pool_config_keep(&again, &c, &e), 0);
 		assert_pools(&again, cases[i].pools);
@@ -121,7 +121,7 @@ static void test_resources_that_are_kept(void **state)
 	}
 }
 
-/* "" = it may go. */
+/* "" = the resource may be withdrawn. */
 static void test_a_probable_mistake_withdraws_nothing(void **state)
 {
 	static const char used[] = "{\"pools\":[" ITEM("a", "p0") "]," LIST_OF(ITEM("b", "p1")) "}";
@@ -140,7 +140,8 @@ static void test_a_probable_mistake_withdraws_nothing(void **state)
 		 "withdrawn"},
 		{"{\"pools\":[" ITEM("a", "p0") "],\"resources\":[]," LIST_OF(ITEM("b", "p1")) "}",
 		 ""},
-		/* A key that is near none names resources only where nothing else does. */
+		/* An unknown key that is similar to no other is an error only if the file has no
+		 * other resources. */
 		{"{\"given\":[" ITEM("a", "p0") "]}",
 		 "c.json:1: \"given\": unknown key; rocelet.dev/a would be withdrawn"},
 		{"{\"remark\":1," LIST_OF(ITEM("b", "p1")) "}", ""},
@@ -150,7 +151,7 @@ static void test_a_probable_mistake_withdraws_nothing(void **state)
 		{"{" LIST_OF(ITEM("b", "p1")) "," LIST_OF(ITEM("a", "p1")) "}",
 		 "c.json:1: duplicate object key near '\"resourceList\"', the last one counts; "
 		 "rocelet.dev/a would be withdrawn"},
-		/* --check-config answers it with 2. */
+		/* --check-config exits with 2 for this file. */
 		{LIST(WRONG("z")), "c.json:1: \"selectors\": is neither an object nor a list of "
 				   "objects; no resource is left"},
 		{"{\"resourceList\":[{\"resourcePrefx\":\"x.y\"," ITEM_OF("a", "p0") "}]}",
@@ -245,7 +246,7 @@ static void test_without_memory_nothing_changes(void **state)
 TEST_GROUP(pool_config_keep)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_resources_that_are_kept),
+		cmocka_unit_test(test_kept_resources),
 		cmocka_unit_test(test_a_probable_mistake_withdraws_nothing),
 		cmocka_unit_test(test_a_kept_pool_is_complete),
 		cmocka_unit_test(test_without_memory_nothing_changes),

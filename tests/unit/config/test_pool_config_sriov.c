@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* "resourceList", the grammar of sriov-network-device-plugin. */
+/* "resourceList", the format of sriov-network-device-plugin. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@ static int parse(struct pool_config *c, const char *text, struct warnings *w, st
 	return pool_config_parse(c, text, strlen(text), "c.json", on_warning, w, e);
 }
 
-/* Must parse without a word. */
+/* Parses a configuration that must cause no warning. */
 static void good(struct pool_config *c, const char *text)
 {
 	struct warnings w;
@@ -107,7 +107,7 @@ static void test_every_key_of_a_net_device_is_read(void **state)
 	assert_int_equal(c.n_pools, 0);
 }
 
-static void test_defaults_are_the_peers(void **state)
+static void test_defaults_are_those_of_sriov_network_device_plugin(void **state)
 {
 	struct pool_config c;
 	const struct pool *p;
@@ -128,7 +128,7 @@ static void test_defaults_are_the_peers(void **state)
 	pool_config_done(&c);
 }
 
-static void test_keys_have_no_case_and_null_is_absent(void **state)
+static void test_keys_are_case_insensitive_and_null_is_absent(void **state)
 {
 	struct pool_config c;
 	(void)state;
@@ -182,7 +182,7 @@ static void test_each_device_type_has_its_selectors(void **state)
 	pool_config_done(&c);
 }
 
-static void test_a_pool_with_bad_selectors_is_refused_alone(void **state)
+static void test_only_a_pool_with_bad_selectors_is_left_out(void **state)
 {
 	static const struct {
 		const char *selectors, *wrong;
@@ -216,7 +216,7 @@ static void test_a_pool_with_bad_selectors_is_refused_alone(void **state)
 		{"{\"isRdma\":\"true\"}", "\"isRdma\": is neither true nor false"},
 		{"{\"vdpaType\":\"scsi\"}", "\"vdpaType\": 'scsi' is none of virtio, vhost"},
 		{"{\"ddpProfiles\":[\"GTPv1\"]}",
-		 "\"ddpProfiles\": DDP profiles cannot be read here"},
+		 "\"ddpProfiles\": DDP profiles are not supported"},
 		{"{\"pciAddresses\":[\"eth0\"]}",
 		 "\"pciAddresses\": item 1: 'eth0' is not a PCI address like 0000:03:00.1"},
 		{"{\"pKeys\":[\"0x10000\"]}", "\"pKeys\": item 1: '0x10000' is not a partition key "
@@ -229,7 +229,7 @@ static void test_a_pool_with_bad_selectors_is_refused_alone(void **state)
 	(void)state;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char text[1024], sentence[1024], told[POOL_REFUSAL_TEXT];
+		char text[1024], sentence[1024], refusal[POOL_REFUSAL_TEXT];
 		struct pool_config c;
 		struct warnings w;
 		struct err e = {0};
@@ -243,27 +243,27 @@ static void test_a_pool_with_bad_selectors_is_refused_alone(void **state)
 		if (parse(&c, text, &w, &e) < 0)
 			fail_msg("%s: %s", cases[i].selectors, e.msg);
 		assert_int_equal(c.refusals.n, 1);
-		pool_refusal_text(&c.refusals.list[0], told);
-		assert_string_equal(told, sentence);
+		pool_refusal_text(&c.refusals.list[0], refusal);
+		assert_string_equal(refusal, sentence);
 		assert_int_equal(c.n_pools, 1);
 		assert_string_equal(c.pools[0].name, "good");
 		pool_config_done(&c);
 	}
 }
 
-/* Range by range: what cannot be read is not there. */
-static void test_vf_ranges_are_the_peers(void **state)
+/* An invalid range is ignored, and the others are used. */
+static void test_vf_ranges_are_those_of_sriov_network_device_plugin(void **state)
 {
 	static const struct {
 		const char *word;
-		unsigned n_vfs; /* of 0 to 7 */
+		unsigned n_vfs; /* number of VFs 0 to 7 */
 		const char *warning;
 	} cases[] = {
-		{"p#0-3,", 4, "'p#0-3,': a comma with nothing beside it, ignoring it"},
+		{"p#0-3,", 4, "'p#0-3,': a comma without a number on both sides, ignoring it"},
 		{"p#0-3, 5", 4,
 		 "'p#0-3, 5': ' 5' is neither a VF number nor a range like 2-5, ignoring it"},
 		{"p#5-2,7", 1, "'p#5-2,7': the range 5-2 is empty, ignoring it"},
-		{"p#,1", 1, "'p#,1': a comma with nothing beside it, ignoring it"},
+		{"p#,1", 1, "'p#,1': a comma without a number on both sides, ignoring it"},
 		{"p#x,0-1-2,99999999,6-7", 2,
 		 "'p#x,0-1-2,99999999,6-7': '99999999' is neither a VF number nor a range like "
 		 "2-5, ignoring it"},
@@ -291,13 +291,13 @@ static void test_vf_ranges_are_the_peers(void **state)
 				n += vf >= pf->ranges[k].first && vf <= pf->ranges[k].last;
 		assert_int_equal(n, cases[i].n_vfs);
 		pool_config_done(&c);
-		/* Nobody depends on that in our own grammar. */
+		/* In our own format an invalid range is an error. */
 		snprintf(native, sizeof(native), "{\"pools\":%s", strchr(text, '['));
 		assert_int_equal(parse(&c, native, &w, &e), -EINVAL);
 	}
 }
 
-static void test_words_are_brought_into_one_form(void **state)
+static void test_words_are_normalized(void **state)
 {
 	struct pool_config c;
 	const struct selector *s;
@@ -316,9 +316,9 @@ static void test_words_are_brought_into_one_form(void **state)
 	pool_config_done(&c);
 }
 
-/* Marshalled by Go, a ConfigMap has null for every field that is not set, also for those that no
- * key is documented for. */
-static void test_null_is_as_good_as_absent(void **state)
+/* A ConfigMap marshalled by Go has null for every field that is not set, including undocumented
+ * ones. */
+static void test_null_is_absent(void **state)
 {
 	static const char *const texts[] = {
 		"{\"resourceList\":[{\"resourceName\":\"a\",\"SelectorObj\":null,\"SelectorObjs\":null,"
@@ -350,14 +350,14 @@ TEST_GROUP(pool_config_sriov)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_key_of_a_net_device_is_read),
-		cmocka_unit_test(test_defaults_are_the_peers),
-		cmocka_unit_test(test_keys_have_no_case_and_null_is_absent),
+		cmocka_unit_test(test_defaults_are_those_of_sriov_network_device_plugin),
+		cmocka_unit_test(test_keys_are_case_insensitive_and_null_is_absent),
 		cmocka_unit_test(test_selectors_may_be_a_list),
 		cmocka_unit_test(test_each_device_type_has_its_selectors),
-		cmocka_unit_test(test_a_pool_with_bad_selectors_is_refused_alone),
-		cmocka_unit_test(test_vf_ranges_are_the_peers),
-		cmocka_unit_test(test_words_are_brought_into_one_form),
-		cmocka_unit_test(test_null_is_as_good_as_absent),
+		cmocka_unit_test(test_only_a_pool_with_bad_selectors_is_left_out),
+		cmocka_unit_test(test_vf_ranges_are_those_of_sriov_network_device_plugin),
+		cmocka_unit_test(test_words_are_normalized),
+		cmocka_unit_test(test_null_is_absent),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is a secret, and that nothing of it is left anywhere. */
+/* What is a secret, and that it is removed from all texts. */
 #include "secrets.h"
 
 #include <setjmp.h>
@@ -48,12 +48,12 @@ static char *cleaned(struct secrets *s, const char *text)
 	return clean;
 }
 
-static void assert_document(const char *text, const char *wanted)
+static void assert_document(const char *text, const char *expected)
 {
 	struct secrets s = {0};
 	AUTO_FREE char *clean = cleaned(&s, text);
 
-	assert_string_equal(clean, wanted);
+	assert_string_equal(clean, expected);
 	secrets_done(&s);
 }
 
@@ -66,7 +66,7 @@ static void test_documents(void **state)
 			"{\"token\":null,\"key\":true,\"pin\":{\"secret\":\"(masked)\"}}");
 	assert_document("[{\"keys\":[{\"x\":\"abcd\"},\"efgh\"]},\"see abcd, efgh\"]",
 			"[{\"keys\":\"(masked)\"},\"see (masked), (masked)\"]");
-	/* An IPAM configuration, as records have it. */
+	/* The journal's records contain an IPAM configuration as a string. */
 	assert_document(
 		"{\"ipam\":\"{\\\"type\\\":\\\"x\\\",\\\"password\\\":\\\"a\\\\\\\"bc\\\"}\",\"why\":"
 		"\"not a\\\"bc\"}",
@@ -78,18 +78,18 @@ static void test_documents(void **state)
 	assert_document(
 		"[\"--user\",\"ann\",\"--password\",\"abcd\",\"--token=efgh\",\"x\"]",
 		"[\"--user\",\"ann\",\"--password\",\"(masked)\",\"--token=(masked)\",\"x\"]");
-	/* A short one is taken out only where it is named. */
+	/* A short secret is masked only as the value of its own key. */
 	assert_document("{\"token\":\"ab\",\"name\":\"abbey\"}",
 			"{\"token\":\"(masked)\",\"name\":\"abbey\"}");
 }
 
-static void assert_text(const char *text, const char *wanted)
+static void assert_text(const char *text, const char *expected)
 {
 	const struct secrets s = {.values = (char *[]){(char *)"hunter2", (char *)"hunter2000"},
 				  .n = 2};
 	AUTO_FREE char *clean = secrets_scrub_text(&s, text);
 
-	assert_string_equal(clean, wanted);
+	assert_string_equal(clean, expected);
 }
 
 static void test_texts(void **state)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* "Did you mean": near words are found, far ones are not. */
+/* "Did you mean": similar words are suggested, others are not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,11 +13,11 @@
 #include "suggest.h"
 #include "test_group.h"
 
-static const char *const known[] = {"listen", "log-level", "log-format", "run-dir", "dry-run"};
+static const char *const candidates[] = {"listen", "log-level", "log-format", "run-dir", "dry-run"};
 
 static const char *near(const char *word)
 {
-	return suggest(word, strlen(word), known, ARRAY_SIZE(known));
+	return suggest(word, strlen(word), candidates, ARRAY_SIZE(candidates));
 }
 
 static void test_one_typo_is_corrected(void **state)
@@ -28,7 +28,7 @@ static void test_one_typo_is_corrected(void **state)
 	assert_string_equal(near("lisden"), "listen");	/* a wrong one */
 	assert_string_equal(near("lsiten"), "listen");	/* two changed places */
 	assert_string_equal(suggest("prots", 5, (const char *const[]){"pods", "ports", "top"}, 3),
-			    "ports");			       /* these are one change */
+			    "ports");			       /* two transposed letters */
 	assert_string_equal(near("log_format"), "log-format"); /* the other word separator */
 	assert_string_equal(near("listen"), "listen");
 }
@@ -55,10 +55,11 @@ static void test_the_nearest_wins_and_the_first_of_equals(void **state)
 static void test_only_the_given_length_counts(void **state)
 {
 	(void)state;
-	assert_string_equal(suggest("listn=:9907", 5, known, ARRAY_SIZE(known)), "listen");
+	assert_string_equal(suggest("listn=:9907", 5, candidates, ARRAY_SIZE(candidates)),
+			    "listen");
 }
 
-/* Their length is the user's: the row of distances is not. */
+/* The user's word may be of any length, the array of distances is not. */
 static void test_words_of_any_length_are_safe(void **state)
 {
 	char long_word[201];
@@ -69,7 +70,7 @@ static void test_words_of_any_length_are_safe(void **state)
 	long_word[200] = '\0';
 	assert_null(suggest(long_word, 200, words, 1));
 	assert_null(suggest(long_word, 65, words, 1));
-	assert_null(suggest(long_word, 64, words, 1)); /* the known one is too long */
+	assert_null(suggest(long_word, 64, words, 1)); /* the candidate is too long */
 	long_word[64] = '\0';
 	assert_ptr_equal(suggest(long_word, 64, words, 1), long_word);
 	assert_null(suggest("listen", 6, NULL, 0));

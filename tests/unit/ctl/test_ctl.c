@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* rocectl: what it shows, and what it gets from servers that are not
- * rocelet. */
+/* The output of rocectl's commands, also with servers that are not rocelet. */
 #include "ctl.h"
 
 #include <setjmp.h>
@@ -20,13 +19,15 @@
 #include "cleanup.h"
 #include "ctl_show.h"
 #include "ctl_show_diagnosis.h"
+#include "ctl_words.h"
 #include "golden.h"
+#include "health.h"
 #include "test_group.h"
 #include "version.h"
 
 static char words[512], *argv[64];
 
-/* --- a server that is not ours ---------------------------------------------------------------- */
+/* --- a fake server ---------------------------------------------------------------------------- */
 
 struct fake_route {
 	const char *path, *answer;
@@ -35,12 +36,12 @@ struct fake_route {
 struct fake {
 	int fd;
 	const char *answer;
-	const struct fake_route *routes; /* NULL: the answer, once */
+	const struct fake_route *routes; /* NULL: `answer`, once */
 	char dir[32], path[64], request[65536];
 	pthread_t thread;
 };
 
-/* The answer of the first route whose path the request begins with. */
+/* Returns the answer of the first route that the request's path begins with. */
 static const char *fake_answer(const struct fake *f)
 {
 	for (const struct fake_route *r = f->routes; r->path; r++)
@@ -49,7 +50,7 @@ static const char *fake_answer(const struct fake *f)
 	return "HTTP/1.1 404 No\r\nConnection: close\r\n\r\n{}";
 }
 
-/* Answers whatever is asked, until the socket is shut down. */
+/* Answers every request until the socket is shut down. */
 static void *serve_routes(void *arg)
 {
 	struct fake *f = arg;
@@ -65,7 +66,7 @@ static void *serve_routes(void *arg)
 	return NULL;
 }
 
-/* Takes what is asked, gives the answer, and closes. */
+/* Reads one request, sends the answer and closes. */
 static void *serve(void *arg)
 {
 	struct fake *f = arg;
@@ -75,7 +76,7 @@ static void *serve(void *arg)
 		return NULL;
 	if (recv(fd, f->request, sizeof(f->request) - 1, 0) > 0)
 		send(fd, f->answer, strlen(f->answer), MSG_NOSIGNAL);
-	shutdown(f->fd, SHUT_RDWR); /* nobody is served any more */
+	shutdown(f->fd, SHUT_RDWR); /* further connections are refused */
 	close(fd);
 	return NULL;
 }
@@ -112,7 +113,7 @@ static void fake_stop(struct fake *f)
 	rmdir(f->dir);
 }
 
-/* Runs a command line; output and errors together. */
+/* Runs a command line; `text` gets output and errors together. */
 static enum ctl_exit run_line(const char *line, char *text, size_t size)
 {
 	FILE *f = tmpfile();
@@ -141,9 +142,9 @@ static enum ctl_exit run(const char *socket_path, const char *line, char *text, 
 	return run_line(whole, text, size);
 }
 
-/* asks NULL: whatever. */
-static void assert_asks(const char *answer, const char *line, enum ctl_exit want, const char *says,
-			const char *asks)
+/* expected: part of the expected request; NULL: any. */
+static void assert_request(const char *answer, const char *line, enum ctl_exit want,
+			   const char *part, const char *expected)
 {
 	static struct fake f;
 	char text[4096];
@@ -152,15 +153,15 @@ static void assert_asks(const char *answer, const char *line, enum ctl_exit want
 	fake_start(&f, answer);
 	r = run(f.path, line, text, sizeof(text));
 	fake_stop(&f);
-	if (r != want || !strstr(text, says))
+	if (r != want || !strstr(text, part))
 		fail_msg("%s: %d: %s", line, (int)r, text);
-	if (asks && !strstr(f.request, asks))
+	if (expected && !strstr(f.request, expected))
 		fail_msg("%s: %s", line, f.request);
 }
 
-static void assert_fake(const char *answer, const char *line, enum ctl_exit want, const char *says)
+static void assert_fake(const char *answer, const char *line, enum ctl_exit want, const char *part)
 {
-	assert_asks(answer, line, want, says, NULL);
+	assert_request(answer, line, want, part, NULL);
 }
 
 #define OK_JSON(body) "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" body
@@ -171,9 +172,9 @@ static void test_documents_are_printed(void **state)
 	assert_fake(OK_JSON("{\"pods\":[]}"), "pods", CTL_OK, "no container has a device\n");
 	assert_fake(OK_JSON("{\"a\" : [1]}"), "pods --json", CTL_OK,
 		    "{\n  \"a\": [\n    1\n  ]\n}\n");
-	assert_fake(OK_JSON("{\"a\" : [1]}"), "explain d -o yaml", CTL_OK, "a:\n- 1\n");
+	assert_fake(OK_JSON("{\"a\" : [1]}"), "doctor -o yaml", CTL_OK, "a:\n- 1\n");
 	assert_fake(OK_JSON("{\"findings\":[]}"), "doctor", CTL_OK,
-		    "nothing is wrong with rocelet itself\n");
+		    "no problems found in rocelet itself\n");
 	assert_fake(
 		OK_JSON("{\"findings\":[{\"kind\":\"dirty\",\"object\":\"d1\",\"namespace\":\"a\","
 			"\"pod\":\"x\",\"what\":\"w1\",\"help\":\"h\"},{\"kind\":\"journal\","
@@ -181,6 +182,18 @@ static void test_documents_are_printed(void **state)
 			"\"object\":\"d2\",\"pod\":null,\"what\":\"w3\",\"help\":\"h\"}]}"),
 		"doctor", CTL_NO,
 		"dirty (2):\n  d1 (pod a/x): w1\n  d2: w3\n    h\njournal: w2\n    i\n");
+	assert_fake(
+		OK_JSON("{\"findings\":[{\"kind\":\"unhealthy\",\"about\":\"host\",\"object\":"
+			"\"d1\",\"what\":\"w1\",\"help\":\"h\"}],\"unchecked\":[\"u\"]}"),
+		"doctor", CTL_OK,
+		"no problems found in rocelet itself, but some checks did not run\nnot checked: u\n\n"
+		"this host:\nunhealthy: d1: w1\n    h\n");
+	assert_fake(OK_JSON("{\"findings\":[{\"kind\":\"unhealthy\",\"about\":\"host\",\"what\":"
+			    "\"w1\",\"help\":\"h\"},{\"kind\":\"journal\",\"about\":\"rocelet\","
+			    "\"what\":\"w2\",\"help\":\"i\"}]}"),
+		    "doctor", CTL_NO, "journal: w2\n    i\n\nthis host:\nunhealthy: w1\n    h\n");
+	assert_fake(OK_JSON("{\"findings\":[{\"kind\":\"chardev\",\"about\":\"host\"}]}"),
+		    "doctor --json", CTL_OK, "\"chardev\"");
 	assert_fake("HTTP/1.1 503 No\r\nContent-Length: 13\r\n\r\nnot ready: x\n", "ready -o json",
 		    CTL_NO,
 		    "{\n  \"ready\": false,\n  \"remarks\": [\n    \"not ready: x\"\n  ]\n}\n");
@@ -193,7 +206,7 @@ static void test_documents_are_printed(void **state)
 	assert_fake("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n", "alive", CTL_OK, "ok\n");
 	assert_fake(
 		"", "alive", CTL_OK,
-		"closed before the answer was complete (no daemon answers, which is not a hang)");
+		"closed before the answer was complete (no daemon answers; that is not a hang)");
 	assert_fake("HTTP/1.1 409 Conflict\r\nContent-Length: 20\r\n\r\n"
 		    "{\"error\":\"a\\u001bb\"}",
 		    "detach d", CTL_NO, "rocectl: a?b\n");
@@ -206,8 +219,8 @@ static void test_documents_are_printed(void **state)
 	assert_fake("", "pods", CTL_NO_DAEMON, "closed before the answer was complete");
 }
 
-/* Nothing is printed but this, to the standard error. */
-static void assert_on_stderr(const char *answer, const char *line, const char *says)
+/* Asserts that only this text is printed, to standard error. */
+static void assert_on_stderr(const char *answer, const char *line, const char *part)
 {
 	char *out = NULL, *err = NULL, whole[512];
 	size_t out_len, err_len;
@@ -225,7 +238,7 @@ static void assert_on_stderr(const char *answer, const char *line, const char *s
 	fclose(o);
 	fclose(e);
 	assert_string_equal(out, "");
-	assert_string_equal(err, says);
+	assert_string_equal(err, part);
 	free(out);
 	free(err);
 }
@@ -235,22 +248,33 @@ static void assert_on_stderr(const char *answer, const char *line, const char *s
 	"{\"namespace\":\"b\",\"pod\":\"y\",\"reason\":\"R2\"},"                                   \
 	"{\"namespace\":\"a\",\"pod\":\"z\",\"reason\":\"R3\"}]}"
 
-/* What the daemon can choose it is asked to; of the rest it is asked for all. */
+/* Selections that the daemon supports are in the request; for others rocectl requests all rows. */
 static void test_rows_selected_by_rocectl(void **state)
 {
 	(void)state;
-	assert_asks(OK_JSON(TWO_EVENTS), "events --limit 2 --pod b/y", CTL_OK, "R3",
-		    "GET /api/v1/events?pod=b%2Fy&limit=2 ");
-	assert_asks(OK_JSON(TWO_EVENTS), "events --limit 1 -n a --no-headers", CTL_OK,
-		    "-  -  R3  a/z  -  -  -\n", "GET /api/v1/events?limit=10000 ");
-	assert_asks(OK_JSON(TWO_EVENTS), "events --limit 1 --field-selector reason=R1 --no-headers",
-		    CTL_OK, "R1", "limit=10000 ");
-	assert_asks(OK_JSON("{\"devices\":[{\"id\":\"0000:03:00.2\"},{\"id\":\"e\"}]}"),
-		    "devices --device 03:00.2 -o name", CTL_OK, "0000:03:00.2\n",
-		    "GET /api/v1/devices HTTP");
+	assert_request(OK_JSON(TWO_EVENTS), "events --limit 2 --pod b/y", CTL_OK, "R3",
+		       "GET /api/v1/events?pod=b%2Fy&limit=2 ");
+	assert_fake(
+		OK_JSON("{\"pods\":[{\"namespace\":\"a\",\"name\":\"x\",\"containers\":[{"
+			"\"devices\":[{\"id\":\"d1\",\"rdma\":\"mlx5_3\"}]}]},{\"namespace\":\"a\","
+			"\"name\":\"y\",\"containers\":[{\"devices\":[{\"id\":\"d2\"}]}]}]}"),
+		"pods a/x --no-headers", CTL_OK, "a/x  -  -  d1  mlx5_3  -  -  -  -  -  held  -\n");
+	assert_request(OK_JSON(TWO_EVENTS), "events --since 10m", CTL_OK, "R3",
+		       "GET /api/v1/events?since=10m ");
+	assert_request(OK_JSON("{\"events\":[{\"namespace\":\"b\",\"pod\":\"y\",\"pods\":[{"
+			       "\"namespace\":\"b\"},{\"namespace\":\"a\"}],\"reason\":\"R4\"}]}"),
+		       "events -n a", CTL_OK, "R4", NULL);
+	assert_request(OK_JSON(TWO_EVENTS), "events --limit 1 -n a --no-headers", CTL_OK,
+		       "-  -  R3  a/z  -  -  -\n", "GET /api/v1/events?limit=10000 ");
+	assert_request(OK_JSON(TWO_EVENTS),
+		       "events --limit 1 --field-selector reason=R1 --no-headers", CTL_OK, "R1",
+		       "limit=10000 ");
+	assert_request(OK_JSON("{\"devices\":[{\"id\":\"0000:03:00.2\"},{\"id\":\"e\"}]}"),
+		       "devices --device 03:00.2 -o name", CTL_OK, "0000:03:00.2\n",
+		       "GET /api/v1/devices HTTP");
 }
 
-/* Every question is answered alike, and a watcher stops when nobody answers any more. */
+/* The fake server answers only the first request; --watch ends when the server is gone. */
 static void test_commands_with_several_requests(void **state)
 {
 	(void)state;
@@ -280,12 +304,14 @@ static void test_hung_daemon(void **state)
 		assert_non_null(strstr(text, "no answer within 1 s; rocelet hangs or is busy "
 					     "(--timeout N waits longer)\n"));
 	}
+	assert_int_equal(run(sa.sun_path, "alive --timeout 1", text, sizeof(text)), CTL_NO);
+	assert_non_null(strstr(text, "no answer within 1 s\n"));
 	close(fd);
 	unlink(sa.sun_path);
 	rmdir(dir);
 }
 
-/* What is empty says why, and not where a program reads rows. */
+/* An empty list prints a reason, but not to standard output, where programs read rows. */
 static void test_empty_lists_print_a_reason(void **state)
 {
 	static const char devices[] = OK_JSON("{\"devices\":[{\"id\":\"a\"},{\"id\":\"b\"}]}");
@@ -297,6 +323,9 @@ static void test_empty_lists_print_a_reason(void **state)
 		    "no devices match (2 on this node)\n");
 	assert_fake(OK_JSON("{\"events\":[]}"), "events -n a", CTL_OK, "no events match\n");
 	assert_fake(OK_JSON("{\"events\":[]}"), "events", CTL_OK, "no events\n");
+	/* If the kubelet does not answer, the pods are unknown. */
+	assert_fake(OK_JSON("{\"source\":null,\"pods\":[]}"), "pods", CTL_OK,
+		    "unknown: the kubelet has not reported which container has which device\n");
 	assert_on_stderr(devices, "devices --field-selector device=c",
 			 "no devices match (2 on this node)\n");
 }
@@ -306,14 +335,22 @@ static void test_empty_lists_print_a_reason(void **state)
 #define VERDICT                                                                                    \
 	"{\"device\":\"mlx5_4\",\"port\":1,\"level\":3,\"severity\":\"critical\",\"cause\":"       \
 	"\"packet_loss\",\"onset\":\"2026-01-02T03:04:05.000Z\"}"
-#define PORT_DOWN   "{\"device\":\"mlx5_4\",\"port\":1,\"watch\":\"down\",\"held\":true}"
-#define PORT_JUDGED "{\"device\":\"mlx5_4\",\"port\":1,\"watch\":\"judged\",\"held\":true}"
-#define DIAGNOSIS(verdicts, ports)                                                                 \
+#define TROUBLE                                                                                    \
+	"{\"kind\":\"verdict\",\"word\":\"packet_loss\",\"level\":3,\"severity\":\"critical\","    \
+	"\"ofPf\":false,\"since\":\"2026-01-02T03:04:05.000Z\"}"
+#define PORT_DOWN		   "{\"device\":\"mlx5_4\",\"port\":1,\"watch\":\"down\",\"held\":true}"
+#define PORT_JUDGED		   "{\"device\":\"mlx5_4\",\"port\":1,\"watch\":\"judged\",\"held\":true}"
+#define DIAGNOSIS(verdicts, ports) DIAGNOSIS_WITH(verdicts, "", ports)
+#define DIAGNOSIS_WITH(verdicts, troubles, ports)                                                  \
 	{                                                                                          \
 		"/api/v1/diagnosis",                                                               \
 			OK_JSON("{\"time\":\"2026-01-02T03:04:36.000Z\",\"verdicts\":"             \
-				"[" verdicts "],\"ports\":[" ports "]}")                           \
+				"[" verdicts "],\"troubles\":[" troubles "],\"ports\":[" ports     \
+				"]}")                                                              \
 	}
+#define LINK_DOWN                                                                                  \
+	"{\"kind\":\"link\",\"word\":\"link_down\",\"level\":2,\"severity\":\"warning\","          \
+	"\"device\":\"mlx5_4\",\"namespace\":\"train\",\"pod\":\"llm-0\"}"
 #define OF_A_NODE                                                                                  \
 	{"/api/v1/devices",                                                                        \
 	 OK_JSON("{\"devices\":[{\"id\":\"0000:2a:00.0\",\"netdevs\":[{\"name\":\"ens2np0\"}]},"   \
@@ -331,9 +368,8 @@ static void test_empty_lists_print_a_reason(void **state)
 		{"/api/v1/ports", OK_JSON("{\"ports\":[{\"device\":\"mlx5_4\",\"port\":1,"         \
 					  "\"namespace\":\"train\",\"pod\":\"llm-0\"}]}")},        \
 	{                                                                                          \
-		"/api/v1/explain?device=nosuch",                                                   \
-			"HTTP/1.1 404 No\r\nConnection: close\r\n\r\n"                             \
-			"{\"error\":\"nosuch is not a device of this node\"}"                      \
+		"/api/v1/explain?device=nosuch", "HTTP/1.1 404 No\r\nConnection: close\r\n\r\n"    \
+						 "{\"error\":\"this node has no device nosuch\"}"  \
 	}
 #define EXPLAINED                                                                                  \
 	{                                                                                          \
@@ -345,7 +381,7 @@ static void test_empty_lists_print_a_reason(void **state)
 	}
 
 static void assert_answers(const struct fake_route *routes, const char *line, enum ctl_exit want,
-			   const char *says)
+			   const char *part)
 {
 	static struct fake f;
 	char text[4096];
@@ -354,12 +390,12 @@ static void assert_answers(const struct fake_route *routes, const char *line, en
 	fake_open(&f, NULL, routes);
 	r = run(f.path, line, text, sizeof(text));
 	fake_stop(&f);
-	if (r != want || !strstr(text, says))
+	if (r != want || !strstr(text, part))
 		fail_msg("%s: %d: %s", line, (int)r, text);
 }
 
-/* A pod or device that is not of this node is no all-clear; one without rows is. */
-static void test_names_of_nothing(void **state)
+/* An unknown pod or device is an error; a known one without rows is not. */
+static void test_unknown_names(void **state)
 {
 	static const struct fake_route routes[] = {OF_A_NODE, EXPLAINED, DIAGNOSIS("", ""),
 						   NO_MORE};
@@ -376,9 +412,11 @@ static void test_names_of_nothing(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
 		snprintf(line, sizeof(line), "%s --pod llm-9", lists[i]);
-		assert_answers(routes, line, CTL_NO, "rocectl: llm-9 has no device on this node\n");
+		assert_answers(routes, line, CTL_NO,
+			       "rocectl: llm-9 has no device on this node; did you mean "
+			       "train/llm-0?\n");
 		snprintf(line, sizeof(line), "%s --pod other/llm-0", lists[i]);
-		assert_answers(routes, line, CTL_NO, "other/llm-0 has no device on this node\n");
+		assert_answers(routes, line, CTL_NO, "other/llm-0 has no device on this node");
 		snprintf(line, sizeof(line), "%s --pod train/llm-0", lists[i]);
 		assert_answers(routes, line, CTL_OK, "");
 		snprintf(line, sizeof(line), "%s --pod by-hand", lists[i]);
@@ -386,45 +424,207 @@ static void test_names_of_nothing(void **state)
 		snprintf(line, sizeof(line), "%s --device nosuch", lists[i]);
 		if (strcmp(lists[i], "diagnose") != 0)
 			assert_answers(routes, line, CTL_NO,
-				       "rocectl: nosuch is not a device of this node\n");
+				       "rocectl: this node has no device nosuch\n");
 	}
 	assert_answers(routes, "events --device 0000:2a:00.1", CTL_OK, "no events match\n");
 	assert_answers(young, "diagnose --pod llm-0", CTL_NO,
 		       "rocectl: llm-0: the pods of this node are not known\n");
 	assert_answers(young, "events --pod by-hand", CTL_OK, "no events match\n");
 	assert_answers(routes, "diagnose --pod llm-9 -o json", CTL_NO, "llm-9 has no device");
+	assert_answers(routes, "sniff mlx5_9 --pod train/llm-0", CTL_NO,
+		       "rocectl: pod train/llm-0 does not have mlx5_9; see rocectl pods\n");
 }
 
-/* What is wrong with the network is not said to be all right by doctor, status or explain. */
-static void test_no_all_clear_beside_verdicts(void **state)
+#define OF_PF                                                                                      \
+	"\"watch\":\"judged\",\"health\":\"warning\",\"troubles\":[{\"kind\":\"verdict\","         \
+	"\"word\":\"fabric_congestion\",\"level\":2,\"severity\":\"warning\",\"ofPf\":true,"       \
+	"\"since\":\"2026-01-02T03:04:05.000Z\"},{\"kind\":\"device\",\"word\":\"pci\"}]"
+
+/* Reasons in other lists: a rejected file has no resources, a VF's pod is affected by its PF's
+ * verdict, and ended verdicts are counted. */
+static void test_the_reason_is_named(void **state)
+{
+	static const struct fake_route refused[] = {
+		{"/api/v1/devices", OK_JSON("{\"devices\":[],\"resources\":[]}")},
+		{"/readyz", "HTTP/1.1 503 No\r\nConnection: close\r\n\r\n"
+			    "not ready: the configuration file is refused: line 7\n"},
+		NO_MORE};
+	static const struct fake_route observing[] = {
+		{"/api/v1/devices", OK_JSON("{\"devices\":[],\"resources\":[]}")},
+		{"/readyz", "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nok\n"
+			    "observes only (--observe): the configured pools (2) are not offered\n"
+			    "something else\n"},
+		NO_MORE};
+	static const struct fake_route affected[] = {
+		{"/api/v1/diagnosis",
+		 OK_JSON("{\"time\":\"2026-01-02T03:04:36.000Z\",\"verdicts\":[{\"device\":\"mlx5_2\","
+			 "\"port\":1,\"function\":\"0000:2a:00.0\",\"level\":2,\"severity\":"
+			 "\"warning\",\"cause\":\"fabric_congestion\",\"role\":\"affected\","
+			 "\"onset\":\"2026-01-02T03:04:05.000Z\",\"podCount\":1,\"pods\":[{"
+			 "\"namespace\":\"train\",\"name\":\"llm-0\"}]}],\"ports\":[],"
+			 "\"ended\":[{},{}]}")},
+		{"/api/v1/pods",
+		 OK_JSON("{\"source\":\"api\",\"pods\":[{\"namespace\":\"train\",\"name\":\"llm-0\","
+			 "\"containers\":[{\"name\":\"c\",\"devices\":[{\"id\":\"0000:2a:00.1\"," OF_PF
+			 "}]}]}]}")},
+		{"/api/v1/ports",
+		 OK_JSON("{\"time\":\"2026-01-02T03:04:36.000Z\",\"ports\":[{\"device\":\"mlx5_4\","
+			 "\"port\":1,\"namespace\":\"train\",\"pod\":\"llm-0\"," OF_PF "}]}")},
+		OF_A_NODE,
+		EXPLAINED,
+		NO_MORE};
+
+	(void)state;
+	assert_answers(refused, "resources", CTL_OK,
+		       "no resources are offered\nrocelet is not ready: the configuration file "
+		       "is refused: line 7\n");
+	assert_answers(observing, "resources", CTL_OK,
+		       "no resources are offered\nrocelet observes only (--observe): the "
+		       "configured pools (2) are not offered\n");
+	assert_answers(refused, "devices", CTL_OK, "rocelet is not ready: the configuration");
+	assert_answers(affected, "ports --no-headers --columns port,health,causes", CTL_OK,
+		       "mlx5_4/1  warning (PF)  fabric_congestion,pci\n");
+	assert_answers(affected, "pods --no-headers --columns pod,health,causes", CTL_OK,
+		       "train/llm-0  warning (PF)  fabric_congestion,pci\n");
+	assert_answers(affected, "explain mlx5_4", CTL_OK,
+		       "; warning: fabric_congestion of its PF, since 2026-01-02T03:04:05Z (31s)");
+	assert_answers(affected, "diagnose", CTL_WARNING,
+		       "\n2 verdicts ended in the last hour: rocectl diagnose --ended\n");
+	assert_answers(affected, "status", CTL_NO,
+		       "\n2 verdicts ended in the last hour: rocectl diagnose --ended\n");
+}
+
+/* A pod may be named without its namespace, by its uid or by its address, if that is enough. */
+static void test_names_of_pods(void **state)
+{
+	static const struct fake_route routes[] = {
+		{"/api/v1/pods",
+		 OK_JSON("{\"pods\":[{\"namespace\":\"train\",\"name\":\"llm-0\",\"uid\":\"u0\","
+			 "\"containers\":[{\"devices\":[{\"id\":\"0000:2a:00.1\"}]}]},"
+			 "{\"namespace\":\"a\",\"name\":\"twin\"},{\"namespace\":\"b\",\"name\":\"twin\"}"
+			 "]}")},
+		{"/api/v1/attachments",
+		 OK_JSON("{\"attachments\":[{\"namespace\":\"train\",\"pod\":"
+			 "\"llm-0\",\"ips\":[\"10.9.0.1/24\"]}]}")},
+		{"/api/v1/explain?device=0000", OK_JSON("{\"device\":\"0000:2a:00.1\"}")},
+		{"/api/v1/explain", "HTTP/1.1 404 No\r\nConnection: close\r\n\r\n"
+				    "{\"error\":\"this node has no device X\"}"},
+		{"/api/v1/diagnosis?ended=1&pod=train%2Fllm-0",
+		 OK_JSON("{\"verdicts\":[],\"troubles\":[{\"device\":\"0000:2a:00.1\",\"level\":3,"
+			 "\"severity\":\"critical\",\"word\":\"link_down\",\"what\":\"w\",\"help\":\"h\","
+			 "\"namespace\":\"train\",\"pod\":\"llm-0\"}],\"ports\":[]}")},
+		{"/api/v1/doctor",
+		 OK_JSON("{\"findings\":[{\"kind\":\"chardev\",\"what\":\"f\",\"about\":\"host\"},"
+			 "{\"kind\":\"unhealthy\",\"what\":\"again\",\"about\":\"host\"},"
+			 "{\"kind\":\"dirty\",\"what\":\"own\",\"about\":\"rocelet\"}]}")},
+		{"/api/v1/devices",
+		 OK_JSON("{\"devices\":[{\"id\":\"0000:2a:00.1\",\"resources\":[{\"holder\":{"
+			 "\"namespace\":\"train\",\"pod\":\"llm-0\"}}],\"rdma\":[{\"name\":\"mlx5_3\","
+			 "\"ports\":[{\"port\":1}]}]}]}")},
+		{"/api/v1/events?pod=train%2Fllm-0&limit=5",
+		 OK_JSON("{\"events\":[{\"type\":\"Warning\",\"reason\":\"AttachFailed\",\"last\":"
+			 "\"2026-01-02T03:04:05.000Z\",\"message\":\"m\"}]}")},
+		{"/api/v1/events?pod=train%2Fnone",
+		 OK_JSON("{\"events\":[{\"reason\":\"AttachFailed\",\"last\":"
+			 "\"2026-01-02T03:04:06.000Z\"}]}")},
+		{"/api/v1/", OK_JSON("{}")},
+		NO_MORE};
+	static const char *const names[] = {"llm-0", "u0", "10.9.0.1", "train/llm-0"};
+	char line[64];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		snprintf(line, sizeof(line), "diagnose %s", names[i]);
+		assert_answers(routes, line, CTL_CRITICAL,
+			       "critical: 0000:2a:00.1: link_down\n    w\n    affected: "
+			       "train/llm-0\n    advice: h\n\n");
+		assert_answers(routes, line, CTL_CRITICAL,
+			       "doctor: chardev: f\nlast events:\n    2026-01-02T03:04:05.000Z  "
+			       "Warning  AttachFailed  -  -  m\nrocelet itself: 1 finding: rocectl "
+			       "doctor\n");
+		snprintf(line, sizeof(line), "ports %s -o json", names[i]);
+		assert_answers(routes, line, CTL_OK, "\"pod\": \"llm-0\"");
+		snprintf(line, sizeof(line), "explain %s", names[i]);
+		assert_answers(routes, line, CTL_OK, "0000:2a:00.1");
+	}
+	assert_answers(routes, "diagnose --pod llm-0", CTL_CRITICAL, "link_down");
+	/* A pod that got no device has events, too. */
+	assert_answers(routes, "diagnose train/none", CTL_NO,
+		       "train/none has no device on this node");
+	assert_answers(routes, "diagnose train/none", CTL_NO,
+		       "last events:\n    2026-01-02T03:04:06");
+	assert_answers(routes, "diagnose twin", CTL_NO,
+		       "rocectl: several pods are named twin: a/twin, b/twin\n");
+	assert_answers(routes, "attach 0000:2a:00.1 --pod twin", CTL_NO, "several pods are named");
+	assert_answers(
+		routes, "explain lm-0", CTL_NO,
+		"rocectl: this node has no device X, and no pod with that name has a device; "
+		"did you mean train/llm-0?\n");
+	assert_answers(routes, "diagnose zzz", CTL_NO, "no pod with that name has a device\n");
+}
+
+/* Only one of these faults is known to be over. */
+static void test_ended(void **state)
+{
+	static const struct fake_route routes[] = {
+		{"/api/v1/diagnosis?ended=1",
+		 OK_JSON("{\"verdicts\":[],\"ended\":["
+			 "{\"cause\":\"a\",\"endedAs\":\"cleared\"},"
+			 "{\"cause\":\"b\",\"endedAs\":\"explained\",\"explainedBy\":\"link_flap\"},"
+			 "{\"cause\":\"c\",\"endedAs\":\"unseen\"},"
+			 "{\"cause\":\"d\",\"endedAs\":\"gone\"}]}")},
+		NO_MORE};
+	static const char *const rows[] = {"a      cleared  ", "b      absorbed by link_flap  ",
+					   "c      counters lost  ", "d      port removed  "};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		assert_answers(routes, "diagnose --ended", CTL_OK, rows[i]);
+}
+
+/* doctor, status and explain mention problems of the network even if rocelet itself has none. */
+static void test_no_all_clear_with_open_verdicts(void **state)
 {
 	static const struct fake_route well[] = {OF_A_NODE, EXPLAINED, DIAGNOSIS("", PORT_JUDGED),
 						 NO_MORE};
 	static const struct fake_route new[] = {OF_A_NODE, EXPLAINED, DIAGNOSIS("", ""), NO_MORE};
-	static const struct fake_route ill[] = {OF_A_NODE, EXPLAINED, DIAGNOSIS(VERDICT, PORT_DOWN),
-						NO_MORE};
-	static const struct fake_route lost[] = {OF_A_NODE, EXPLAINED, DIAGNOSIS("", PORT_DOWN),
-						 NO_MORE};
+	static const struct fake_route ill[] = {
+		{"/api/v1/ports",
+		 OK_JSON("{\"time\":\"2026-01-02T03:04:36.000Z\",\"ports\":[{"
+			 "\"device\":\"mlx5_4\",\"port\":1,\"namespace\":\"train\","
+			 "\"pod\":\"llm-0\",\"troubles\":[" TROUBLE
+			 ",{\"kind\":\"device\",\"word\":\"link_down\"}]}]}")},
+		OF_A_NODE,
+		EXPLAINED,
+		DIAGNOSIS(VERDICT, PORT_DOWN),
+		NO_MORE};
+	static const struct fake_route lost[] = {
+		{"/api/v1/ports",
+		 OK_JSON("{\"time\":\"2026-01-02T03:04:36.000Z\",\"ports\":[{"
+			 "\"device\":\"mlx5_4\",\"port\":1,\"namespace\":\"train\","
+			 "\"pod\":\"llm-0\",\"troubles\":[" LINK_DOWN "]}]}")},
+		OF_A_NODE,
+		EXPLAINED,
+		DIAGNOSIS_WITH("", LINK_DOWN, PORT_DOWN),
+		NO_MORE};
 
 	(void)state;
-	assert_answers(well, "doctor", CTL_OK, "nothing is wrong with rocelet itself\n");
-	assert_answers(
-		ill, "doctor", CTL_OK,
-		"nothing is wrong with rocelet itself; network: 1 critical, 1 port of a pod is "
-		"down: rocectl diagnose\n");
-	assert_answers(lost, "doctor", CTL_OK, "1 port of a pod is down: rocectl diagnose\n");
+	assert_answers(well, "doctor", CTL_OK, "no problems found in rocelet itself\n");
+	assert_answers(ill, "doctor", CTL_OK,
+		       "no problems found in rocelet itself; network: 1 problem: 1 critical: "
+		       "rocectl diagnose\n");
+	assert_answers(lost, "doctor", CTL_OK, "network: 1 problem: 1 warning: rocectl diagnose\n");
 	assert_answers(well, "status", CTL_OK,
-		       "rocelet     ready, no findings\nnetwork     no verdicts\n");
+		       "rocelet     ready, no findings\nnetwork     no problems\n");
 	assert_answers(new, "status", CTL_OK, "network     no verdict yet\n");
 	assert_answers(ill, "status", CTL_NO,
-		       "rocelet     ready, no findings\nnetwork     1 critical\n");
-	assert_answers(lost, "status", CTL_NO, "network     1 port of a pod is down\n");
+		       "rocelet     ready, no findings\nnetwork     1 problem: 1 critical\n");
+	assert_answers(lost, "status", CTL_NO, "network     1 problem: 1 warning\n");
 	assert_answers(lost, "status", CTL_NO, "the link is down: mlx5_4/1 (train/llm-0)\n");
 	assert_answers(lost, "diagnose", CTL_WARNING, "the link is down: mlx5_4/1 (train/llm-0)\n");
-	assert_answers(
-		ill, "explain mlx5_4", CTL_OK,
-		"0000:2a:00.1 (mlx5_4, ens2v0): taken; VF 0 of 0000:2a:00.0 (ens2np0); "
-		"critical: packet_loss, since 2026-01-02T03:04:05Z (31s); the link is down\n");
+	assert_answers(ill, "explain mlx5_4", CTL_OK,
+		       "0000:2a:00.1 (mlx5_4, ens2v0): taken; VF 0 of 0000:2a:00.0 (ens2np0); "
+		       "critical: packet_loss, since 2026-01-02T03:04:05Z (31s)\n");
 	assert_answers(well, "explain mlx5_4", CTL_OK,
 		       "0000:2a:00.1 (mlx5_4, ens2v0): taken; VF 0 of 0000:2a:00.0 (ens2np0)\n");
 	assert_answers(ill, "explain mlx5_4 -o json", CTL_OK,
@@ -464,7 +664,7 @@ static void test_no_daemon(void **state)
 	assert_string_equal(text, "rocectl " ROCELET_VERSION "\n");
 }
 
-/* --- what is shown ---------------------------------------------------------------------------- */
+/* --- output ----------------------------------------------------------------------------------- */
 
 static void show(FILE *f, const char *path, void (*print)(const json_t *, FILE *))
 {
@@ -499,35 +699,11 @@ static void test_diagnosis(void **state)
 	assert_golden("tests/golden/rocectl_diagnosis.txt", print_diagnoses);
 }
 
-static void test_evidence(void **state)
-{
-	static const struct {
-		double value;
-		const char *unit, *text;
-	} rows[] = {
-		{0.0005195, "ratio", "0.05195 %"},
-		{1, "ratio", "100 %"},
-		{0, "ratio", "0 %"},
-		{2.5e-9, "ratio", "2.5e-09"},
-		{403, "1/s", "403/s"},
-		{1733, "s", "28m"},
-		{99.73, "s", "99.73 s"},
-		{24000, "", "24,000"},
-		{12.5e9, "B/s", "12,500,000,000 B/s"},
-	};
-	char text[CTL_EVIDENCE_SIZE];
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		assert_string_equal(ctl_evidence_text(rows[i].value, rows[i].unit, text),
-				    rows[i].text);
-}
-
-/* Whose pods a verdict's are is said where the document has it. */
+/* The role of a verdict's pods is printed if the document has it. */
 static void test_roles(void **state)
 {
 	static const struct {
-		const char *role, *says;
+		const char *role, *part;
 	} rows[] = {{"null", "    pod: n/p\n"},
 		    {"\"cause\"", "    caused by: n/p\n"},
 		    {"\"affected\"", "    affected: n/p\n"}};
@@ -547,13 +723,13 @@ static void test_roles(void **state)
 		document = json_loads(source, 0, NULL);
 		ctl_show_diagnosis(document, false, f);
 		fclose(f);
-		assert_non_null(strstr(text, rows[i].says));
+		assert_non_null(strstr(text, rows[i].part));
 		json_decref(document);
 		free(text);
 	}
 }
 
-/* "[{level}, ...]" of each verdict -> the worst. */
+/* The level of a diagnosis is that of its most severe verdict. */
 static void test_diagnosis_level(void **state)
 {
 	static const struct {
@@ -577,8 +753,29 @@ static void test_diagnosis_level(void **state)
 	}
 }
 
-/* Documents of any shape show something, or nothing. */
-static void test_documents_of_another_shape(void **state)
+/* `explain` knows every reason for which a device is unhealthy, and the page has every word. */
+static void test_words_of_troubles(void **state)
+{
+	const struct ctl_word *word;
+	char text[2048];
+
+	(void)state;
+	for (unsigned r = 0; r < N_HEALTH_REASONS; r++) {
+		health_text(HEALTH_BIT(r), text, sizeof(text));
+		if (!ctl_word_find(text))
+			fail_msg("%s is not explained", text);
+	}
+	assert_null(ctl_word_find("mlx5_3"));
+	assert_int_equal(run("/nowhere", "explain no_chardev", text, sizeof(text)), CTL_OK);
+	assert_non_null(strstr(text, "no_chardev: a node of the device in /dev/infiniband is"));
+	assert_int_equal(run("/nowhere", "explain link_down -o json", text, sizeof(text)), CTL_OK);
+	assert_non_null(strstr(text, "\"word\": \"link_down\""));
+	for (size_t i = 0; (word = ctl_word(i)); i++)
+		assert_ptr_equal(ctl_word_find(word->word), word);
+}
+
+/* Documents of unexpected types must not crash the output. */
+static void test_documents_of_unexpected_types(void **state)
 {
 	static const char *const texts[] = {"{}", "[]", "{\"findings\":[[]],\"attachment\":7}"};
 	FILE *f = fopen("/dev/null", "w");
@@ -607,13 +804,16 @@ TEST_GROUP(ctl)
 		cmocka_unit_test(test_hung_daemon),
 		cmocka_unit_test(test_empty_lists_print_a_reason),
 		cmocka_unit_test(test_completion_of_live_names),
-		cmocka_unit_test(test_names_of_nothing),
-		cmocka_unit_test(test_no_all_clear_beside_verdicts),
-		cmocka_unit_test(test_evidence),
+		cmocka_unit_test(test_unknown_names),
+		cmocka_unit_test(test_ended),
+		cmocka_unit_test(test_no_all_clear_with_open_verdicts),
+		cmocka_unit_test(test_the_reason_is_named),
+		cmocka_unit_test(test_names_of_pods),
 		cmocka_unit_test(test_roles),
 		cmocka_unit_test(test_diagnosis),
 		cmocka_unit_test(test_diagnosis_level),
-		cmocka_unit_test(test_documents_of_another_shape),
+		cmocka_unit_test(test_words_of_troubles),
+		cmocka_unit_test(test_documents_of_unexpected_types),
 	};
 
 	return test_group_run(tests, NULL, NULL);

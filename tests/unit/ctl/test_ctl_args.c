@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* rocectl's table of commands: command lines, and the help that is made of it. */
+/* rocectl's table of commands: parsing of command lines, and the help that is generated from it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@
 
 static char words[512], *argv[64];
 
-/* Words separated by blanks; they stay until the next call. */
+/* Parses words separated by blanks; results stay valid until the next call. */
 static int parse(struct ctl_args *a, const char *line, struct err *e)
 {
 	int argc = 0;
@@ -93,37 +93,41 @@ static void test_every_option(void **state)
 	assert_int_equal(a.command, CTL_VERSION);
 }
 
-static void test_command_lines_that_are_wrong(void **state)
+static void test_invalid_command_lines(void **state)
 {
 	static const struct {
 		const char *line, *names;
 	} bad[] = {
-		{"", "which command"},
-		{"devicess", "did you mean devices"},
-		{"bogus", "bogus is no command; --help lists them"},
-		{"\x1b[31m", "is no command"},
-		{"attach", "which device"},
+		{"", "no command given; see --help"},
+		{"devicess", "did you mean \"devices\"?"},
+		{"bogus", "unknown command \"bogus\"; --help lists the commands"},
+		{"\x1b[31m", "unknown command"},
+		{"attach", "attach: DEVICE is missing"},
 		{"attach d", "--netns or --pod"},
 		{"attach d --netns /n --pod p", "--netns or --pod"},
-		{"attach d e --netns /n", "e is too much"},
-		{"pods x", "x is too much"},
-		{"pods --force", "--force is no option of pods"},
-		{"detach d --fix", "--fix is no option of detach"},
-		{"detach d --colour", "--colour is no option; --help lists them"},
-		{"detach d --forse", "--forse is no option (did you mean --force?)"},
-		{"--jsn=1 pods", "--jsn=1 is no option (did you mean --json?)"},
-		{"pods -x", "-x is no option"},
+		{"attach d e --netns /n", "attach takes one argument, got \"e\" as well"},
+		{"resources x", "resources takes no arguments, got \"x\""},
+		{"pods x y", "pods takes one argument, got \"y\" as well"},
+		{"pods x --pod y", "pods: give x or --pod, not both"},
+		{"ports x --device y", "ports: give x or --device, not both"},
+		{"events --since 10", "--since 10: not an age"},
+		{"pods --force", "pods has no flag --force"},
+		{"detach d --fix", "detach has no flag --fix"},
+		{"detach d --colour", "unknown flag --colour; --help lists the flags"},
+		{"detach d --forse", "unknown flag --forse; did you mean --force?"},
+		{"--jsn=1 pods", "unknown flag --jsn=1; did you mean --json?"},
+		{"pods -x", "unknown flag -x"},
 		{"attach d --netns", "--netns needs a value"},
 		{"attach d --netns /n --vlan x", "--vlan x"},
 		{"attach d --netns /n --mtu -5", "--mtu -5"},
 		{"events --limit 99999999999", "--limit"},
-		{"events --top ce", "--top is no option of events"},
-		{"watch --limit 3", "--limit is no option of watch"},
-		{"pcap", "pcap: which file"},
-		{"pcap a b", "b is too much"},
-		{"pcap a --seconds 1", "--seconds is no option of pcap"},
+		{"events --top ce", "events has no flag --top"},
+		{"watch --limit 3", "watch has no flag --limit"},
+		{"pcap", "pcap: FILE is missing"},
+		{"pcap a b", "takes one argument, got \"b\" as well"},
+		{"pcap a --seconds 1", "pcap has no flag --seconds"},
 		{"pcap a --flows 65537", "--flows 65537"},
-		{"pcap a --limit 3", "--limit is of --packets"},
+		{"pcap a --limit 3", "--limit needs --packets"},
 		{"pcap a --packets -o yaml", "text or json"},
 		{"pcap a --only drops", "--only drops: not one of cnp, ce, nak, bad-icrc"},
 		{"pcap a --flow x", "--flow: x is neither an address nor a QPN"},
@@ -131,57 +135,57 @@ static void test_command_lines_that_are_wrong(void **state)
 		{"pcap a --flow 1,2", "2 is neither"},
 		{"pcap a --flow ::1,::2,::3", "more than two addresses"},
 		{"sniff d --packets", "--packets needs a value"},
-		{"sniff d --only cnp", "--only is no option of sniff"},
-		{"sniff", "sniff: which device"},
-		{"sniff d --seconds 0", "--seconds 0: nothing to do"},
+		{"sniff d --only cnp", "sniff has no flag --only"},
+		{"sniff", "sniff: DEVICE is missing"},
+		{"sniff d --seconds 0", "--seconds: must be at least 1"},
 		{"sniff d --seconds 86401", "more than 86400"},
 		{"sniff d --packets -1", "--packets -1"},
 		{"sniff d --bytes 1e9", "--bytes 1e9"},
 		{"sniff d --netns /n --pod p", "not both"},
-		{"sniff d --force", "--force is no option of sniff"},
-		{"attach d --pod p --ip 10.0.0.1/24 --ip 1\xff", "--ip is no text"},
-		{"attach d --pod p --mac \xc0\x80", "--mac is no text"},
-		{"attach d --pod p --interface \xff", "--interface is no text"},
-		{"attach d --pod \xff", "--pod is no text"},
-		{"attach d --netns /\xed\xa0\x80", "--netns is no text"},
-		{"detach \xff", "the device is no text"},
-		{"diagnose a b", "b is too much"},
-		{"diagnose d --replay f", "a scenario is replayed as a whole"},
-		{"diagnose --replay f --pod p", "a scenario is replayed as a whole"},
+		{"sniff d --force", "sniff has no flag --force"},
+		{"attach d --pod p --ip 10.0.0.1/24 --ip 1\xff", "--ip is not valid UTF-8"},
+		{"attach d --pod p --mac \xc0\x80", "--mac is not valid UTF-8"},
+		{"attach d --pod p --interface \xff", "--interface is not valid UTF-8"},
+		{"attach d --pod \xff", "--pod is not valid UTF-8"},
+		{"attach d --netns /\xed\xa0\x80", "--netns is not valid UTF-8"},
+		{"detach \xff", "the device is not valid UTF-8"},
+		{"diagnose a b", "takes one argument, got \"b\" as well"},
+		{"diagnose d --replay f", "a scenario is replayed for all devices"},
+		{"diagnose --replay f --pod p", "a scenario is replayed for all devices"},
 		{"diagnose -o xml", "-o xml: not one of text, json, yaml"},
 		{"diagnose -o wide", "-o wide: not one of text, json, yaml"},
 		{"diagnose --replay f -o yaml", "text or json"},
 		{"pods -o text", "-o text: not one of table, wide, json, yaml, name"},
 		{"events -o name", "events have no names"},
-		{"pods -w -o yaml", "-w has no end"},
-		{"resources --pod x", "--pod is no option of resources"},
+		{"pods -w -o yaml", "--watch cannot print YAML"},
+		{"resources --pod x", "resources has no flag --pod"},
 		{"suggest -o text", "-o text: not one of json, yaml"},
-		{"top -o json", "--output is no option of top"},
-		{"top --json", "--json is no option of top"},
-		{"completion bash --json", "--json is no option of completion"},
-		{"help --json pods", "--json is no option of help"},
-		{"support-bundle --json", "--json is no option of support-bundle"},
+		{"top -o json", "top has no flag --output"},
+		{"top --json", "top has no flag --json"},
+		{"completion bash --json", "completion has no flag --json"},
+		{"help --json pods", "help has no flag --json"},
+		{"support-bundle --json", "support-bundle has no flag --json"},
 		{"watch -o yaml", "-o yaml: not one of text, json"},
-		{"pods --timeout 0", "--timeout 0: nothing to do"},
-		{"pcap f --timeout 3", "--timeout is no option of pcap"},
+		{"pods --timeout 0", "--timeout: must be at least 1"},
+		{"pcap f --timeout 3", "pcap has no flag --timeout"},
 		{"diagnose --trace f", "--trace needs --record"},
-		{"pods --columns pod,stat", "there is no column STAT (did you mean STATE?)"},
+		{"pods --columns pod,stat", "unknown column STAT; did you mean STATE?"},
 		{"pods --columns X:", "X:: not HEAD:PATH"},
-		{"pods --columns pod -o json", "--columns is of tables, not of -o json"},
+		{"pods --columns pod -o json", "--columns works with tables, not with -o json"},
 		{"ports --columns a:b,a:b,a:b,a:b,a:b,a:b,a:b,a:b,a:b,a:b,a:b,a:b", "too many"},
 		{"qps --top speed", "--top speed: not one of ce, cnp"},
-		{"pods --sort-by stat", "there is no column STAT (did you mean STATE?)"},
-		{"pods --sort-by -bogus", "there is no column BOGUS"},
+		{"pods --sort-by stat", "unknown column STAT; did you mean STATE?"},
+		{"pods --sort-by -bogus", "unknown column BOGUS"},
 		{"pods --field-selector state", "state: not COLUMN=TEXT"},
 		{"pods --field-selector state=x,y", "y: not COLUMN=TEXT"},
 		{"pods --field-selector stat=x", "did you mean STATE?"},
-		{"pods -n a --pod b/c", "--pod b/c is not of namespace a"},
-		{"attach d --netns /n -n a", "-n is a pod's"},
-		{"pods -n \xff", "--namespace is no text"},
-		{"completion", "completion: which"},
+		{"pods -n a --pod b/c", "--pod b/c is not in namespace a"},
+		{"attach d --netns /n -n a", "--namespace needs --pod"},
+		{"pods -n \xff", "--namespace is not valid UTF-8"},
+		{"completion", "completion: bash|zsh|fish is missing"},
 		{"completion csh", "completion csh: not one of bash, zsh, fish"},
-		{"help bogus", "bogus is no command"},
-		{"podz --help", "podz is no command (did you mean pods?)"},
+		{"help bogus", "unknown command \"bogus\""},
+		{"podz --help", "unknown command \"podz\"; did you mean \"pods\"?"},
 	};
 	struct ctl_args a = {.limit = 42};
 	struct err e = {0};
@@ -195,7 +199,7 @@ static void test_command_lines_that_are_wrong(void **state)
 	}
 }
 
-/* Singular and short names are the same commands. */
+/* Singular and short names of commands. */
 static void test_other_names(void **state)
 {
 	static const struct {
@@ -217,7 +221,7 @@ static void test_other_names(void **state)
 	}
 }
 
-/* A question waits 5 s, a request that changes something longer, both as long as --timeout. */
+/* Queries wait 5 s, requests that change something longer; --timeout applies to both. */
 static void test_timeout(void **state)
 {
 	struct ctl_args a;
@@ -232,7 +236,7 @@ static void test_timeout(void **state)
 	assert_int_equal(ctl_args_long_wait_ms(&a), 60000);
 }
 
-/* Every command has an example, and every example is a command line. */
+/* Every command has an example, and every example is a valid command line. */
 static void test_examples(void **state)
 {
 	const struct ctl_example *example;
@@ -291,7 +295,7 @@ static void test_captures(void **state)
 	assert_string_equal(a.pod, "ns/p");
 }
 
-/* However they are asked for. */
+/* All ways to request help. */
 static void test_topics(void **state)
 {
 	static const struct {
@@ -318,7 +322,7 @@ static void test_topics(void **state)
 	}
 }
 
-/* Short addresses and pods of a namespace, whole in the copy that is given back. */
+/* Short addresses are completed in the copy that the caller gets; so are pods of a namespace. */
 static void test_short_addresses_and_pods_are_completed(void **state)
 {
 	static const struct {
@@ -371,8 +375,8 @@ static void test_help(void **state)
 	assert_golden("tests/golden/rocectl.8", ctl_man);
 }
 
-/* A flag is one thing per command, and its letter is its own. */
-static void test_the_table_is_sound(void **state)
+/* A command has each flag once, and no two flags share a letter. */
+static void test_the_table_is_consistent(void **state)
 {
 	const struct ctl_flag *a, *b;
 
@@ -399,7 +403,7 @@ static void test_the_table_is_sound(void **state)
 	}
 }
 
-/* Heap. */
+/* The page; on the heap. */
 static char *page_text(void)
 {
 	FILE *f = fopen("docs/reference/rocectl.md", "r");
@@ -412,7 +416,7 @@ static char *page_text(void)
 }
 
 /* docs/reference/rocectl.md names every command and every flag. */
-static void test_the_page_has_them(void **state)
+static void test_the_page_names_commands_and_flags(void **state)
 {
 	char *page = page_text(), word[64];
 	const struct ctl_flag *flag;
@@ -435,7 +439,7 @@ TEST_GROUP(ctl_args)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_option),
-		cmocka_unit_test(test_command_lines_that_are_wrong),
+		cmocka_unit_test(test_invalid_command_lines),
 		cmocka_unit_test(test_other_names),
 		cmocka_unit_test(test_timeout),
 		cmocka_unit_test(test_examples),
@@ -443,8 +447,8 @@ TEST_GROUP(ctl_args)
 		cmocka_unit_test(test_topics),
 		cmocka_unit_test(test_short_addresses_and_pods_are_completed),
 		cmocka_unit_test(test_help),
-		cmocka_unit_test(test_the_table_is_sound),
-		cmocka_unit_test(test_the_page_has_them),
+		cmocka_unit_test(test_the_table_is_consistent),
+		cmocka_unit_test(test_the_page_names_commands_and_flags),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What shells are told may come next. */
+/* Completion candidates for shells. */
 #include "ctl_complete.h"
 
 #include <setjmp.h>
@@ -16,7 +16,7 @@
 #include "golden.h"
 #include "test_group.h"
 
-/* Words with one blank between them; a blank at the end begins another one. */
+/* Completes words separated by one blank; a blank at the end begins a new word. */
 static void complete(struct ctl_completion *c, const char *line)
 {
 	static char words[256], *list[32];
@@ -28,7 +28,7 @@ static void complete(struct ctl_completion *c, const char *line)
 	ctl_complete(c, n, list);
 }
 
-static void test_what_is_wanted(void **state)
+static void test_types_of_words(void **state)
 {
 	static const struct {
 		const char *line;
@@ -41,7 +41,9 @@ static void test_what_is_wanted(void **state)
 		{"--json ", TYPE_COMMAND, CTL_HELP, false},
 		{"--socket ", TYPE_FILE, CTL_HELP, false},
 		{"--socket /x ", TYPE_COMMAND, CTL_HELP, false},
-		{"pods ", TYPE_NONE, CTL_PODS, false},
+		{"pods ", TYPE_POD, CTL_PODS, false},
+		{"ports ", TYPE_DEVICE, CTL_PORTS, false},
+		{"resources ", TYPE_NONE, CTL_RESOURCES, false},
 		{"pods --", TYPE_NONE, CTL_PODS, true},
 		{"pods -", TYPE_NONE, CTL_PODS, true},
 		{"pods -o ", TYPE_FORMAT, CTL_PODS, false},
@@ -88,7 +90,7 @@ static void test_which_daemon(void **state)
 	assert_int_equal(c.type, TYPE_COMMAND);
 }
 
-static void assert_told(const char *line, const char *document, const char *want)
+static void assert_candidates(const char *line, const char *document, const char *want)
 {
 	json_t *json = document ? json_loads(document, 0, NULL) : NULL;
 	struct ctl_completion c;
@@ -108,23 +110,26 @@ static void assert_told(const char *line, const char *document, const char *want
 static void test_candidates(void **state)
 {
 	(void)state;
-	assert_told("completion ", NULL, "bash\t\nzsh\t\nfish\t\n");
-	assert_told("qps --top=c", NULL,
-		    "--top=ce\t\n--top=cnp\t\n--top=naks\t\n--top=retransmissions\t\n--top=rtt\t\n"
-		    "--top=packets\t\n");
-	assert_told("explain d -o ", NULL, "text\t\njson\t\nyaml\t\n");
-	assert_told("pcap ", NULL, ":files\n");
-	assert_told("attach d --vlan ", NULL, "");
-	assert_told("attach d --pod=", "{\"pods\":[{\"namespace\":\"a\",\"name\":\"b\"}]}",
-		    "--pod=a/b\t\n");
-	assert_told("pods -n ", "{\"pods\":[{\"namespace\":\"a\",\"name\":\"b\"},{}]}", "a\t\n");
+	assert_candidates("completion ", NULL, "bash\t\nzsh\t\nfish\t\n");
+	assert_candidates(
+		"qps --top=c", NULL,
+		"--top=ce\t\n--top=cnp\t\n--top=naks\t\n--top=retransmissions\t\n--top=rtt\t\n"
+		"--top=packets\t\n");
+	assert_candidates("explain d -o ", NULL, "text\t\njson\t\nyaml\t\n");
+	assert_candidates("pcap ", NULL, ":files\n");
+	assert_candidates("attach d --vlan ", NULL, "");
+	assert_candidates("attach d --pod=", "{\"pods\":[{\"namespace\":\"a\",\"name\":\"b\"}]}",
+			  "--pod=a/b\t\n");
+	assert_candidates("pods -n ", "{\"pods\":[{\"namespace\":\"a\",\"name\":\"b\"},{}]}",
+			  "a\t\n");
 }
 
-/* What is completed stands on the command line as if somebody had typed it. */
+/* Names that a shell or rocectl would interpret are not offered, because shells insert candidates
+ * unquoted. */
 static void test_names_are_no_commands(void **state)
 {
 	(void)state;
-	assert_told(
+	assert_candidates(
 		"explain ",
 		"{\"devices\":[{\"id\":\"$(reboot)\",\"kind\":\"\\u001b[31m\"},"
 		"{\"id\":\"0000:03:00.2\",\"kind\":\"v\\tf\\n\",\"netdevs\":[{\"name\":\"a;b\"},"
@@ -148,7 +153,7 @@ static void test_scripts(void **state)
 TEST_GROUP(ctl_complete)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_is_wanted), cmocka_unit_test(test_which_daemon),
+		cmocka_unit_test(test_types_of_words), cmocka_unit_test(test_which_daemon),
 		cmocka_unit_test(test_candidates),     cmocka_unit_test(test_names_are_no_commands),
 		cmocka_unit_test(test_scripts),
 	};

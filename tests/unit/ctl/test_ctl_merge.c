@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Documents that rocectl makes of several: ports and the status. */
+/* Documents that rocectl makes of several answers: ports and the status. */
 #include "ctl_merge.h"
 
 #include <setjmp.h>
@@ -16,10 +16,11 @@
 #include "ctl_document.h"
 #include "ctl_show_status.h"
 #include "golden.h"
+#include "listings.h"
 #include "test_group.h"
 
 static struct {
-	json_t *index, *devices, *attached, *pods, *attachments, *diagnosis, *doctor;
+	json_t *index, *devices, *attached, *pods, *attachments, *diagnosis, *doctor, *ports;
 } loaded;
 
 static json_t *load(const char *file)
@@ -38,10 +39,10 @@ static int setup(void **state)
 				  0, NULL);
 	loaded.devices = load("tests/golden/api_devices.json");
 	loaded.attached = load("tests/golden/api_devices_attached.json");
-	ctl_add_free(loaded.attached);
 	loaded.pods = load("tests/golden/api_pods_attached.json");
 	loaded.attachments = load("tests/golden/api_attachments.json");
 	loaded.diagnosis = load("tests/golden/api_diagnosis.json");
+	loaded.ports = load("tests/golden/api_ports.json");
 	loaded.doctor = json_loads(
 		"{\"findings\":[{\"kind\":\"dirty\",\"object\":\"0000:03:00.4\","
 		"\"what\":\"is being returned\",\"help\":\"wait\"},{\"kind\":\"a\\u001b\"}]}",
@@ -58,6 +59,7 @@ static int teardown(void **state)
 	json_decref(loaded.pods);
 	json_decref(loaded.attachments);
 	json_decref(loaded.diagnosis);
+	json_decref(loaded.ports);
 	json_decref(loaded.doctor);
 	return 0;
 }
@@ -71,8 +73,8 @@ static void print(json_t *document, FILE *f)
 
 static void print_ports(FILE *f)
 {
-	print(ctl_ports(&(struct ctl_answers){.devices = loaded.devices,
-					      .diagnosis = loaded.diagnosis}),
+	print(ctl_ports(&(struct ctl_answers){
+		      .devices = loaded.devices, .ports = loaded.ports, .pods = loaded.pods}),
 	      f);
 }
 
@@ -82,7 +84,7 @@ static void test_ports(void **state)
 	assert_golden("tests/golden/rocectl_ports.json", print_ports);
 }
 
-/* A port of a device in a pod is that pod's, and unjudged as long as there is no diagnosis. */
+/* The ports of a pod's device belong to that pod; without a diagnosis they have no verdict. */
 static void test_the_pod_of_a_port(void **state)
 {
 	json_t *devices = json_loads(
@@ -99,49 +101,9 @@ static void test_the_pod_of_a_port(void **state)
 	assert_string_equal(json_string_value(json_object_get(second, "namespace")), "n");
 	assert_int_equal(json_integer_value(json_object_get(second, "port")), 2);
 	assert_true(json_is_null(json_object_get(second, "watch")));
-	assert_true(json_is_null(json_object_get(second, "severity")));
+	assert_true(json_is_null(json_object_get(second, "health")));
 	json_decref(ports);
 	json_decref(devices);
-}
-
-/* What new pods can get of each resource. */
-static void test_free_devices(void **state)
-{
-	static const struct {
-		const char *resource, *want;
-	} rows[] = {
-		{"\"name\":\"a\",\"healthy\":2", "1"}, /* of the healthy ones one is held */
-		{"\"name\":\"b\",\"healthy\":0", "0"},
-		{"\"name\":\"c\"", "null"},
-		{"\"name\":\"s\",\"shared\":true,\"healthy\":8,\"allocated\":3", "5"},
-		{"\"name\":\"s\",\"shared\":true,\"healthy\":8,\"allocated\":3,\"gidCapacity\":4",
-		 "1"},
-		{"\"name\":\"s\",\"shared\":true,\"healthy\":2,\"allocated\":3", "0"},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		char text[512];
-		json_t *devices, *want = json_loads(rows[i].want, JSON_DECODE_ANY, NULL);
-
-		snprintf(
-			text, sizeof(text),
-			"{\"devices\":["
-			"{\"resources\":[{\"resource\":\"a\",\"healthy\":true,\"state\":\"free\"}]},"
-			"{\"resources\":[{\"resource\":\"a\",\"healthy\":true,\"state\":\"held\"}]},"
-			"{\"resources\":[{\"resource\":\"a\",\"healthy\":false,\"state\":\"free\"}]}],"
-			"\"resources\":[{%s}]}",
-			rows[i].resource);
-		devices = json_loads(text, 0, NULL);
-		assert_non_null(devices);
-		ctl_add_free(devices);
-		assert_true(json_equal(
-			json_object_get(json_array_get(json_object_get(devices, "resources"), 0),
-					"free"),
-			want));
-		json_decref(devices);
-		json_decref(want);
-	}
 }
 
 static void print_status(FILE *f)
@@ -163,12 +125,12 @@ static void print_status_text(FILE *f)
 	json_t *nothing = ctl_status(&(struct ctl_answers){.readiness = "not ready: x\n"});
 	json_t *well = ctl_status(&(struct ctl_answers){.ready = true, .readiness = "ok\n"});
 
-	ctl_show_status(bad, true, f);
+	ctl_show_status(bad, true, true, f);
 	fputc('\n', f);
-	ctl_show_status(nothing, false, f);
+	ctl_show_status(nothing, false, false, f);
 	fputc('\n', f);
-	ctl_show_status(well, false, f);
-	ctl_show_status(NULL, false, f);
+	ctl_show_status(well, false, false, f);
+	ctl_show_status(NULL, false, false, f);
 	json_decref(bad);
 	json_decref(nothing);
 	json_decref(well);
@@ -197,8 +159,8 @@ static void test_states_of_a_node(void **state)
 		 "{}", "{}", true, false},
 		{"{}", "{\"verdicts\":[{\"level\":1},{\"level\":2}]}", "{}", true, false},
 		{"{}", "{}", "{\"findings\":[{}]}", true, false},
-		{"{}", "{\"ports\":[{\"watch\":\"down\",\"held\":true}]}", "{}", true, false},
-		{"{}", "{\"ports\":[{\"watch\":\"down\",\"held\":false}]}", "{}", true, true},
+		{"{}", "{\"troubles\":[{\"kind\":\"link\",\"level\":2}]}", "{}", true, false},
+		{"{}", "{\"troubles\":[{\"level\":1}]}", "{}", true, true},
 	};
 
 	(void)state;
@@ -219,14 +181,76 @@ static void test_states_of_a_node(void **state)
 	}
 }
 
+/* The list of ports has settings that may differ between ports: the netdev's MTU, PFC and trust. */
+static void test_settings_of_a_port(void **state)
+{
+	json_t *devices = json_loads(
+		"{\"devices\":[{\"id\":\"f\",\"netdevs\":[{\"name\":\"a\",\"mtu\":1500},{\"name\":\"b\","
+		"\"mtu\":9000}],\"rdma\":[{\"name\":\"m\",\"ports\":[{\"port\":1,\"netdev\":\"b\","
+		"\"settings\":{\"pfc\":[3,4],\"dscpTrusted\":true}},{\"port\":2,\"settings\":{\"pfc\":[],"
+		"\"dscpTrusted\":false}},{\"port\":3}]}]}]}",
+		0, NULL);
+	json_t *ports = ctl_ports(&(struct ctl_answers){.devices = devices});
+	const struct listing_choice choice = {
+		.limit = -1, .no_headers = true, .columns = "PORT,NETDEV-MTU,PFC,TRUST"};
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	(void)state;
+	assert_int_equal(listing_show(&listing_ports, &choice, ports, f, f), 0);
+	fclose(f);
+	assert_string_equal(text,
+			    "m/1  9000  3,4   dscp\nm/2  -     none  pcp\nm/3  -     -     -\n");
+	free(text);
+	json_decref(ports);
+	json_decref(devices);
+}
+
+/* What the daemon decided of a port; of one that it does not watch, as of a device that is in a
+ * pod's namespace, what it decided of the pod's device. */
+static void test_health_of_ports(void **state)
+{
+	json_t *devices = json_loads(
+		"{\"devices\":[{\"id\":\"f\",\"rdma\":[{\"name\":\"m\",\"ports\":[{\"port\":1}]}]},"
+		"{\"id\":\"g\",\"rdma\":[{\"name\":\"n\",\"ports\":[{\"port\":1}]}]},"
+		"{\"id\":\"h\",\"rdma\":[{\"name\":\"o\",\"ports\":[{\"port\":1}]}]}]}",
+		0, NULL);
+	json_t *of_ports = json_loads("{\"time\":\"t\",\"ports\":[{\"device\":\"m\",\"port\":1,"
+				      "\"watch\":\"judged\",\"health\":\"ok\",\"troubles\":[]}]}",
+				      0, NULL);
+	json_t *pods = json_loads(
+		"{\"pods\":[{\"containers\":[{\"devices\":[{\"id\":\"f\",\"health\":\"info\"},"
+		"{\"id\":\"7\",\"attachment\":{\"function\":\"g\"},\"health\":\"critical\","
+		"\"troubles\":[{\"word\":\"link_down\"}]}]}]}]}",
+		0, NULL);
+	json_t *ports = ctl_ports(
+		&(struct ctl_answers){.devices = devices, .ports = of_ports, .pods = pods});
+	static const char *const health[] = {"ok", "critical"};
+
+	(void)state;
+	assert_string_equal(json_string_value(json_object_get(ports, "time")), "t");
+	for (size_t i = 0; i < 3; i++) {
+		json_t *port = json_array_get(json_object_get(ports, "ports"), i);
+		const char *is = json_string_value(json_object_get(port, "health"));
+
+		if (i == 2)
+			assert_null(is);
+		else
+			assert_string_equal(is, health[i]);
+	}
+	json_decref(ports);
+	json_decref(of_ports);
+	json_decref(pods);
+	json_decref(devices);
+}
+
 TEST_GROUP(ctl_merge)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ports),
-		cmocka_unit_test(test_the_pod_of_a_port),
-		cmocka_unit_test(test_free_devices),
-		cmocka_unit_test(test_status),
-		cmocka_unit_test(test_states_of_a_node),
+		cmocka_unit_test(test_ports),		cmocka_unit_test(test_the_pod_of_a_port),
+		cmocka_unit_test(test_status),		cmocka_unit_test(test_states_of_a_node),
+		cmocka_unit_test(test_health_of_ports), cmocka_unit_test(test_settings_of_a_port),
 	};
 
 	return test_group_run(tests, setup, teardown);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What rocectl lists: rows, what chooses and sorts them, and the forms in which they are shown. */
+/* rocectl's lists: rows, selecting and sorting them, and output formats. */
 #include "listings.h"
 
 #include <setjmp.h>
@@ -24,7 +24,7 @@
 
 static const struct {
 	const struct listing *listing;
-	const char *file; /* a document of the daemon's */
+	const char *file; /* a document from the daemon */
 } all[] = {
 	{&listing_pods, "tests/golden/api_pods_attached.json"},
 	{&listing_devices, "tests/golden/api_devices_attached.json"},
@@ -39,7 +39,6 @@ static json_t *load_file(size_t i)
 	json_t *document = json_load_file(all[i].file, 0, NULL);
 
 	assert_non_null(document);
-	ctl_add_free(document);
 	return document;
 }
 
@@ -78,7 +77,7 @@ static void print_yaml(FILE *f)
 		show_file(f, i, &(struct listing_choice){.format = "yaml", .limit = 1});
 }
 
-static void test_forms(void **state)
+static void test_formats(void **state)
 {
 	(void)state;
 	assert_golden("tests/golden/rocectl_tables.txt", print_tables);
@@ -87,7 +86,7 @@ static void test_forms(void **state)
 	assert_golden("tests/golden/rocectl_yaml.txt", print_yaml);
 }
 
-/* Nothing is lost: what is not chosen from is the daemon's document. */
+/* Without a selection, -o json prints the whole document of the daemon. */
 static void test_json_is_the_document(void **state)
 {
 	(void)state;
@@ -129,7 +128,7 @@ static void assert_documented(const char *page, const json_t *value)
 	}
 }
 
-/* Every key of what -o json shows has its place in docs/reference/rocectl.md. */
+/* Every key of the documents is described in docs/reference/rocectl.md. */
 static void test_keys_are_documented(void **state)
 {
 	static char page[1 << 18];
@@ -147,7 +146,7 @@ static void test_keys_are_documented(void **state)
 	}
 }
 
-/* --- choice and order ------------------------------------------------------------------------- */
+/* --- selection and order ---------------------------------------------------------------------- */
 
 static const char some_qps[] =
 	"{\"total\":4,\"qps\":["
@@ -158,7 +157,7 @@ static const char some_qps[] =
 	"{\"device\":\"mlx5_2\",\"qpn\":11,\"namespace\":\"b\",\"pod\":\"x\",\"state\":\"ERR\"},"
 	"{\"device\":\"mlx5_1\",\"qpn\":12,\"namespace\":null,\"pod\":null,\"sent\":{\"ce\":0}}]}";
 
-/* -o name of what is chosen, with blanks instead of line ends. */
+/* Compares the output of -o name, with blanks instead of line ends. */
 static void assert_chosen(const struct listing_choice *choice, const char *want)
 {
 	json_t *document = json_loads(some_qps, 0, NULL);
@@ -197,8 +196,25 @@ static void test_choice(void **state)
 	assert_chosen(CHOICE(.selector = ""), "mlx5_10/9 mlx5_2/10 mlx5_2/11 mlx5_1/12 ");
 }
 
-/* mlx5_10 follows mlx5_2, 20 is more than 3, and what is unknown comes last either way. */
-static void test_admin_request(void **state)
+/* mlx5_10 comes after mlx5_2, 20 after 3, and unknown values come last in either direction. */
+/* Cells of one column, sorted. */
+static void assert_sorted(const char *cells, const char *want)
+{
+	struct table t = {.heads = {"HEALTH"}, .n_columns = 1};
+	char *copy = strdup(cells), text[256] = "";
+
+	for (char *cell = strtok(copy, ","); cell; cell = strtok(NULL, ","))
+		table_add(&t, cell);
+	table_sort(&t, 0, false);
+	for (size_t i = 0; i < t.n_rows; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s ",
+			 t.rows[i].cells[0]);
+	assert_string_equal(text, want);
+	table_done(&t);
+	free(copy);
+}
+
+static void test_sort_order(void **state)
 {
 	(void)state;
 	assert_chosen(CHOICE(.sort_by = "device"), "mlx5_1/12 mlx5_2/10 mlx5_2/11 mlx5_10/9 ");
@@ -206,6 +222,8 @@ static void test_admin_request(void **state)
 	assert_chosen(CHOICE(.sort_by = "ce"), "mlx5_1/12 mlx5_10/9 mlx5_2/10 mlx5_2/11 ");
 	assert_chosen(CHOICE(.sort_by = "-CE"), "mlx5_2/10 mlx5_10/9 mlx5_1/12 mlx5_2/11 ");
 	assert_chosen(LIMITED(2, .sort_by = "-qpn"), "mlx5_2/10 mlx5_10/9 ");
+	assert_sorted("critical,-,ok,warning (PF),info,unseen,critical (PF)",
+		      "critical critical (PF) warning (PF) info ok unseen - ");
 }
 
 static void assert_table(const struct listing_choice *choice, const char *want)
@@ -230,8 +248,8 @@ static void assert_table(const struct listing_choice *choice, const char *want)
 	json_decref(document);
 }
 
-/* --columns: in the order given, also wide ones and any value of the document. Ages are sorted as
- * times. */
+/* --columns: in the given order, including wide ones and any value of the document. Ages are sorted
+ * as times. */
 static void test_columns_and_ages(void **state)
 {
 	const int64_t now = 1767331845; /* 2026-01-02T05:30:45Z */
@@ -262,22 +280,22 @@ static void test_age_texts(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		ctl_age_text(rows[i].s, text);
+		age_text(rows[i].s, text);
 		assert_string_equal(text, rows[i].text);
-		assert_true(ctl_age_seconds(text) <= (rows[i].s > 0 ? rows[i].s : 0));
+		assert_true(age_seconds(text) <= (rows[i].s > 0 ? rows[i].s : 0));
 	}
-	assert_int_equal(ctl_age_seconds("2h5m"), 7500);
-	assert_int_equal(ctl_age_seconds("5m2h"), -1);
-	assert_int_equal(ctl_age_seconds("5"), -1);
-	assert_int_equal(ctl_age_seconds(""), -1);
-	assert_int_equal(ctl_age_seconds("m"), -1);
+	assert_int_equal(age_seconds("2h5m"), 7500);
+	assert_int_equal(age_seconds("5m2h"), -1);
+	assert_int_equal(age_seconds("5"), -1);
+	assert_int_equal(age_seconds(""), -1);
+	assert_int_equal(age_seconds("m"), -1);
 	assert_int_equal(ctl_age_parse("1970-01-02T00:00:00.5Z"), 86400);
 	assert_int_equal(ctl_age_parse("1970-01-02"), -1);
 	assert_int_equal(ctl_age_parse(NULL), -1);
 }
 
-/* JSON has the same objects in the same order; of a pod with several rows, one. */
-static void test_json_is_chosen_from_too(void **state)
+/* JSON has the same selection in the same order, and a pod of several rows once. */
+static void test_json_is_selected_and_sorted(void **state)
 {
 	static const char pods[] =
 		"{\"generation\":7,\"pods\":[{\"name\":\"b\",\"containers\":[{\"devices\":"
@@ -318,11 +336,11 @@ static void test_pods_by_any_name_of_their_devices(void **state)
 	}
 }
 
-/* --- what changes ----------------------------------------------------------------------------- */
+/* --- watching --------------------------------------------------------------------------------- */
 
-/* What is shown of one document after the other. */
-static void assert_looks(const struct listing_choice *choice, const char *const *documents,
-			 size_t n, const char *want)
+/* Compares the output for a sequence of documents. */
+static void assert_watched(const struct listing_choice *choice, const char *const *documents,
+			   size_t n, const char *want)
 {
 	struct listing_choice watched = *choice;
 	char *text = NULL;
@@ -344,7 +362,7 @@ static void assert_looks(const struct listing_choice *choice, const char *const 
 	free(text);
 }
 
-/* What is used up is coloured. */
+/* A count of 0 free devices is coloured. */
 static void test_no_free_device(void **state)
 {
 	json_t *document = json_loads(
@@ -363,7 +381,7 @@ static void test_no_free_device(void **state)
 	json_decref(document);
 }
 
-/* Both forms of a pod's name are shown and select; a namespace alone does, too. */
+/* A pod's name with or without its namespace selects, and so does the namespace alone. */
 static void test_pods_of_devices(void **state)
 {
 	static const char *const selectors[] = {"pod=job-7", "pod=train/job-7", "namespace=train"};
@@ -383,7 +401,7 @@ static void test_pods_of_devices(void **state)
 	}
 }
 
-/* Rows that are new or have changed, below one another; what comes back is new again. */
+/* Only new and changed rows are printed; a row that returns is new again. */
 static void test_changes(void **state)
 {
 	static const char *const documents[] = {
@@ -396,23 +414,23 @@ static void test_changes(void **state)
 	};
 
 	(void)state;
-	assert_looks(CHOICE(.format = "table"), documents, ARRAY_SIZE(documents),
-		     "no resources are configured\n--\n"
-		     "RESOURCE    TOTAL  HEALTHY  ALLOCATED  FREE  REGISTERED\n"
-		     "resource_a  2      -        -          -     -\n"
-		     "b           -      -        -          -     -\n--\n--\n"
-		     "b           3      -        -          -     -\n--\n--\n"
-		     "resource_a  2      -        -          -     -\n--\n");
-	assert_looks(CHOICE(.format = "json"), documents + 1, 3,
-		     "{\"name\":\"resource_a\",\"devices\":2}\n{\"name\":\"b\"}\n--\n--\n"
-		     "{\"name\":\"b\",\"devices\":3}\n--\n");
-	assert_looks(CHOICE(.format = "name", .sort_by = "-resource"), documents + 1, 3,
-		     "resource_a\nb\n--\n--\nb\n--\n");
+	assert_watched(CHOICE(.format = "table"), documents, ARRAY_SIZE(documents),
+		       "no resources are offered\n--\n"
+		       "RESOURCE    TOTAL  HEALTHY  ALLOCATED  FREE  REGISTERED\n"
+		       "resource_a  2      -        -          -     -\n"
+		       "b           -      -        -          -     -\n--\n--\n"
+		       "b           3      -        -          -     -\n--\n--\n"
+		       "resource_a  2      -        -          -     -\n--\n");
+	assert_watched(CHOICE(.format = "json"), documents + 1, 3,
+		       "{\"name\":\"resource_a\",\"devices\":2}\n{\"name\":\"b\"}\n--\n--\n"
+		       "{\"name\":\"b\",\"devices\":3}\n--\n");
+	assert_watched(CHOICE(.format = "name", .sort_by = "-resource"), documents + 1, 3,
+		       "resource_a\nb\n--\n--\nb\n--\n");
 }
 
 /* --- cells and values ------------------------------------------------------------------------- */
 
-static void test_cells_cannot_command_a_terminal(void **state)
+static void test_cells_cannot_control_a_terminal(void **state)
 {
 	struct table t = {.heads = {"A", "B"}, .n_columns = 2};
 	char *text = NULL;
@@ -466,7 +484,7 @@ static void test_colours_and_columns(void **state)
 static void test_paths(void **state)
 {
 	static const struct {
-		const char *path, *text; /* NULL: nothing */
+		const char *path, *text; /* NULL: no text */
 	} rows[] = {
 		{"a", "1"},	   {"b.c", "x,y"},	{"b.d", "yes,no"}, {"e", "2.5"},
 		{"none|a", "1"},   {"a|e", "1"},	{"b.none", NULL},  {"b", "7"},
@@ -524,8 +542,8 @@ static void test_yaml(void **state)
 	}
 }
 
-/* Documents of any shape show something, or nothing. */
-static void test_documents_of_another_shape(void **state)
+/* Documents of unexpected types must not crash the output. */
+static void test_documents_of_unexpected_types(void **state)
 {
 	static const char *const texts[] = {
 		"{}", "[]", "{\"pods\":7,\"devices\":{},\"events\":[7],\"qps\":[3]}",
@@ -553,23 +571,23 @@ static void test_documents_of_another_shape(void **state)
 TEST_GROUP(listing)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_forms),
+		cmocka_unit_test(test_formats),
 		cmocka_unit_test(test_json_is_the_document),
 		cmocka_unit_test(test_keys_are_documented),
 		cmocka_unit_test(test_choice),
-		cmocka_unit_test(test_admin_request),
+		cmocka_unit_test(test_sort_order),
 		cmocka_unit_test(test_columns_and_ages),
 		cmocka_unit_test(test_age_texts),
-		cmocka_unit_test(test_json_is_chosen_from_too),
+		cmocka_unit_test(test_json_is_selected_and_sorted),
 		cmocka_unit_test(test_pods_by_any_name_of_their_devices),
 		cmocka_unit_test(test_changes),
 		cmocka_unit_test(test_no_free_device),
 		cmocka_unit_test(test_pods_of_devices),
-		cmocka_unit_test(test_cells_cannot_command_a_terminal),
+		cmocka_unit_test(test_cells_cannot_control_a_terminal),
 		cmocka_unit_test(test_colours_and_columns),
 		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_yaml),
-		cmocka_unit_test(test_documents_of_another_shape),
+		cmocka_unit_test(test_documents_of_unexpected_types),
 	};
 
 	return test_group_run(tests, NULL, NULL);

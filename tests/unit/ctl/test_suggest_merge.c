@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The suggestions of many nodes become one configuration with groups. */
+/* The suggestions of many nodes are merged into one configuration with groups. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -79,7 +79,7 @@ static void test_equal_pools_are_a_group(void **state)
 	json_decref(merged);
 }
 
-/* A beginning that another group's node has, too, would match both. */
+/* "node-*" would also match a node of another group, so the names are listed. */
 static void test_names_that_share_a_beginning(void **state)
 {
 	struct fleet f = {.n = 0};
@@ -106,7 +106,7 @@ static void test_suggestions_that_cannot_be_merged(void **state)
 
 	fleet_add(&f, "a", "{\"resourceList\": []}");
 	assert_null(fleet_merge(&f, &e));
-	assert_string_equal(e.msg, "a: is no suggestion, it has no \"pools\"");
+	assert_string_equal(e.msg, "a: not a suggestion, it has no \"pools\"");
 	fleet_add(&g, "a", "{\"pools\": []}");
 	fleet_add(&g, "a", "{\"pools\": []}");
 	assert_null(fleet_merge(&g, &e));

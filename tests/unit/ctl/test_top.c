@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* rocectl top: what it makes of documents, in which order, where on the screen, and what keys do.
- */
+/* rocectl top: its model of the documents, the order of rows, the screen and the keys. */
 #include "top_view.h"
 
 #include <setjmp.h>
@@ -20,8 +19,7 @@
 #include "golden.h"
 #include "test_group.h"
 
-/* Four ports: a saturated one with a verdict, an idle one, one in a pod, one of which little is
- * known. */
+/* Four ports: saturated with a verdict, idle, in a pod, and mostly unknown. */
 static const char ports_text[] =
 	"{\"time\":\"2026-01-02T03:04:05.000Z\",\"timeMs\":7000,\"ports\":["
 	"{\"device\":\"mlx5_2\",\"port\":1,\"netdev\":\"ens1np0\",\"rateBitsPerSecond\":400000000000,"
@@ -46,12 +44,59 @@ static const char diagnosis_text[] =
 	"{\"device\":\"mlx5_2\",\"port\":1,\"level\":1,\"cause\":\"other\",\"sentence\":\"s3\"},"
 	"{\"device\":\"gone\",\"port\":1,\"level\":3,\"cause\":\"x\",\"sentence\":\"y\"}]}";
 
+static bool test_is_same(const json_t *a, const char *a_key, const json_t *b, const char *b_key)
+{
+	const json_t *value = json_object_get(a, a_key);
+
+	return value && json_equal(value, json_object_get(b, b_key));
+}
+
+/* The troubles that the daemon would list: its own verdicts and those of its PF, the worst first,
+ * and a link that is down. */
+static void add_troubles(json_t *port, const json_t *diagnosis)
+{
+	json_t *troubles = json_array(), *v;
+	size_t i;
+
+	for (int level = 3; level > 0; level--)
+		json_array_foreach (json_object_get(diagnosis, "verdicts"), i, v) {
+			bool own = test_is_same(v, "device", port, "device");
+
+			if (json_integer_value(json_object_get(v, "level")) != level ||
+			    !(own || test_is_same(v, "function", port, "parent")))
+				continue;
+			json_array_append_new(
+				troubles,
+				json_pack("{ss si sO sO* sb}", "kind", "verdict", "level", level,
+					  "word", json_object_get(v, "cause"), "what",
+					  json_object_get(v, "sentence"), "ofPf", !own));
+		}
+	json_array_foreach (json_object_get(diagnosis, "ports"), i, v) {
+		if (test_is_same(v, "device", port, "device"))
+			json_array_append_new(troubles, json_pack("{ss si ss}", "kind", "link",
+								  "level", 2, "word", "link_down"));
+	}
+	json_object_set_new(port, "troubles", troubles);
+}
+
+static void add_all_troubles(json_t *ports, const json_t *diagnosis)
+{
+	json_t *port;
+	size_t i;
+
+	json_array_foreach (json_object_get(ports, "ports"), i, port) {
+		if (!json_object_get(port, "troubles"))
+			add_troubles(port, diagnosis);
+	}
+}
+
 static void update(struct top_model *m, const char *ports, const char *diagnosis)
 {
 	json_t *p = json_loads(ports, 0, NULL), *d = json_loads(diagnosis, 0, NULL);
 
 	assert_non_null(p);
 	assert_non_null(d);
+	add_all_troubles(p, d);
 	assert_int_equal(top_model_update(m, p, d), 0);
 	json_decref(p);
 	json_decref(d);
@@ -92,7 +137,7 @@ static void test_figures(void **state)
 	top_model_done(&m);
 }
 
-/* What has gone is forgotten, a verdict too, and a second after five minutes. */
+/* Removed ports, ended verdicts and values older than five minutes are dropped. */
 static void test_old_data_is_dropped(void **state)
 {
 	struct top_model m = {.n_ports = 0};
@@ -141,12 +186,12 @@ static void test_history_of_a_port(void **state)
 	(void)state;
 	update(&m, ports_text, diagnosis_text);
 	top_model_past(&m, NULL);
-	for (int i = 0; i < 2; i++) { /* said twice it is the same */
+	for (int i = 0; i < 2; i++) { /* a repeated history changes nothing */
 		take_past(&m, past);
 		p = &m.ports[1];
 		assert_about(top_second(p, 0), 33);
-		assert_about(top_second(p, 1), (double)NAN); /* not known */
-		assert_about(top_second(p, 2), 24);	     /* the most of a second */
+		assert_about(top_second(p, 1), (double)NAN); /* unknown */
+		assert_about(top_second(p, 2), 24);	     /* the maximum of that second */
 		assert_about(top_second(p, 3), (double)NAN); /* no sample */
 		assert_about(top_second(p, 4), 11);
 		assert_about(top_second(p, 5), (double)NAN);
@@ -154,7 +199,7 @@ static void test_history_of_a_port(void **state)
 	top_model_done(&m);
 }
 
-/* Five minutes, however far apart samples are, and whatever times a document has. */
+/* The history covers five minutes for any interval of samples and any time in the document. */
 static void test_seconds(void **state)
 {
 	struct top_model m = {.n_ports = 0};
@@ -176,7 +221,7 @@ static void test_seconds(void **state)
 	top_model_done(&m);
 }
 
-/* A document with nothing but its time. */
+/* Updates the model with a document that has only a time. */
 static void update_time(struct top_model *m, long long time_ms)
 {
 	char text[64];
@@ -190,25 +235,25 @@ static void test_a_missing_sample_is_silence(void **state)
 	struct top_model m = {.n_ports = 0};
 
 	(void)state;
-	assert_int_equal(top_silence_ms(&m, 3600000), 0); /* there has never been a sample */
+	assert_int_equal(top_silence_ms(&m, 3600000), 0); /* no sample so far */
 	update_time(&m, 100000);
 	assert_int_equal(top_silence_ms(&m, 99000), 0);
 	assert_int_equal(top_silence_ms(&m, 102999), 0);
 	assert_int_equal(top_silence_ms(&m, 103000), 3000);
-	update_time(&m, 110000); /* one each ten seconds */
+	update_time(&m, 110000); /* a sample every ten seconds */
 	update_time(&m, 110000);
 	update_time(&m, 120000);
 	assert_int_equal(top_silence_ms(&m, 149999), 0);
 	assert_int_equal(top_silence_ms(&m, 150000), 30000);
-	update_time(&m, 3600000); /* one long pause does not excuse the next */
+	update_time(&m, 3600000); /* the next pause is not compared with this long one */
 	assert_int_equal(top_silence_ms(&m, 3629999), 0);
 	assert_int_equal(top_silence_ms(&m, 3630000), 30000);
-	update_time(&m, 3601000); /* they come faster now */
+	update_time(&m, 3601000); /* samples every second again */
 	assert_int_equal(top_silence_ms(&m, 3604000), 3000);
 	top_model_done(&m);
 }
 
-/* How far samples are apart is seen in what has been, too. */
+/* The interval of samples is also derived from the history. */
 static void test_silence_after_reading_history(void **state)
 {
 	struct top_model m = {.n_ports = 0};
@@ -223,7 +268,7 @@ static void test_silence_after_reading_history(void **state)
 
 /* --- order and keys --------------------------------------------------------------------------- */
 
-/* Names in order, with blanks behind them. */
+/* Compares the names in order, each followed by a blank. */
 static void assert_order(const struct top_view *v, const struct top_model *m, const char *want)
 {
 	size_t order[8], n = top_order(v, m, order);
@@ -235,7 +280,7 @@ static void assert_order(const struct top_view *v, const struct top_model *m, co
 	assert_string_equal(text, want);
 }
 
-static void test_admin_request(void **state)
+static void test_sort_order(void **state)
 {
 	static const struct {
 		const char *sort, *want;
@@ -284,7 +329,7 @@ static void test_filter(void **state)
 	assert_true(v.typing);
 	assert_order(&v, &m, "mlx5_4/1 ");
 	top_key(&v, &m, TOP_KEY_BACKSPACE, 24);
-	press(&v, &m, "q"); /* a letter like others */
+	press(&v, &m, "q"); /* typed into the filter, does not quit */
 	assert_order(&v, &m, "");
 	assert_null(top_selected(&v, &m));
 	press(&v, &m, "\033");
@@ -301,7 +346,7 @@ static void test_filter(void **state)
 	top_model_done(&m);
 }
 
-/* What is selected stays so when the order changes. */
+/* The selected row stays selected when the order changes. */
 static void test_selection(void **state)
 {
 	struct top_model m = {.n_ports = 0};
@@ -359,7 +404,7 @@ static void print_screen(FILE *f, struct top_view *v, const struct top_model *m,
 		fprintf(f, "%d %s\n", (int)s.styles[i], s.rows[i]);
 }
 
-/* Four minutes of something that rises and falls. */
+/* Four minutes of rising and falling values. */
 static void add_waves(struct top_model *m)
 {
 	for (int i = 0; i < 240; i++) {
@@ -383,10 +428,10 @@ static void print_screens(FILE *f)
 
 	print_screen(f, &v, &m, 80, 10);
 	update(&m, ports_text, "{}");
-	v.asked_ms = 3607000; /* an hour after the sample */
+	v.requested_ms = 3607000; /* an hour after the sample */
 	print_screen(f, &v, &m, 80, 6);
 	print_screen(f, &v, &m, 120, 0);
-	v.asked_ms = 0;
+	v.requested_ms = 0;
 	update(&m, ports_text, diagnosis_text);
 	print_screen(f, &v, &m, 200, 12);
 	print_screen(f, &v, &m, 120, 12);
@@ -394,7 +439,7 @@ static void print_screens(FILE *f)
 	press(&v, &m, "jjjr/5");
 	print_screen(f, &v, &m, 40, 12);
 	top_model_done(&m);
-	v = (struct top_view){.frozen = true, .problem = "nobody answers"};
+	v = (struct top_view){.frozen = true, .problem = "no answer"};
 	add_waves(&m);
 	print_screen(f, &v, &m, 150, 8);
 	v.ascii = true;
@@ -408,7 +453,7 @@ static void test_screens(void **state)
 	assert_golden("tests/golden/rocectl_top.txt", print_screens);
 }
 
-/* A screen of the two ports with the longest names. */
+/* Draws a screen of one port with the longest names. */
 static void draw_long(struct screen *s, size_t width, size_t height, const char *keys)
 {
 	struct top_model m = {.n_ports = 0};
@@ -429,7 +474,7 @@ static void draw_long(struct screen *s, size_t width, size_t height, const char 
 	top_model_done(&m);
 }
 
-/* Verdict, pause, CE and loss have a place at 80 and at 40 columns; names give way in their
+/* Verdict, pause, CE and loss are shown at 40 and at 80 columns; names are shortened in the
  * middle. */
 static void test_important_columns_are_never_dropped(void **state)
 {
@@ -456,8 +501,8 @@ static void test_important_columns_are_never_dropped(void **state)
 	assert_non_null(strstr(s.rows[4], "training/a-job-with-a-long-name-worker-17"));
 }
 
-/* The page and top call the same signals loss, and sent again. */
-static void test_figures_are_the_pages(void **state)
+/* The page and top sum the same signals as loss and as retransmissions. */
+static void test_figures_match_the_page(void **state)
 {
 	static const char *const words[] = {[TOP_LOSS] = "\tloss: {", [TOP_RETR] = "\tagain: {"};
 	static char page[1 << 18];
@@ -480,13 +525,13 @@ static void test_figures_are_the_pages(void **state)
 	}
 }
 
-/* What is old is said first and looks old, however narrow the screen is; the uptime of a daemon
- * that does not answer stands still. */
+/* Old data is marked first and drawn in the style for old data at any width; the uptime of a daemon
+ * that does not answer stops. */
 static void test_old_data_looks_old(void **state)
 {
 	json_t *index = json_loads("{\"node\":\"vm\",\"version\":\"0.1.0\",\"upSeconds\":40}", 0,
 				   NULL);
-	struct top_view v = {.ascii = true, .asked_ms = 20000, .answered_ms = 10000};
+	struct top_view v = {.ascii = true, .requested_ms = 20000, .answered_ms = 10000};
 	struct top_model m = {.n_ports = 0};
 
 	(void)state;
@@ -513,7 +558,8 @@ static void test_old_data_looks_old(void **state)
 		top_draw(&v, &m, width, 12, put, &s);
 		assert_null(strpbrk(s.rows[0], "0123456789"));
 	}
-	v = (struct top_view){.ascii = true, .asked_ms = 10000, .problem = "Connection refused"};
+	v = (struct top_view){
+		.ascii = true, .requested_ms = 10000, .problem = "Connection refused"};
 	for (size_t width = 40; width < 200; width++) {
 		struct screen s = {.height = 0};
 
@@ -525,7 +571,7 @@ static void test_old_data_looks_old(void **state)
 	top_model_done(&m);
 }
 
-/* 136 ports with loss, one of a pod that is down. */
+/* 136 ports with loss, one of them in a pod and down. */
 static void make_big(struct top_model *m)
 {
 	json_t *list = json_array(), *ports, *diagnosis;
@@ -550,12 +596,13 @@ static void make_big(struct top_model *m)
 			      "mlx5_33", "port", 1, "watch", "down", "held", 1);
 	assert_non_null(ports);
 	assert_non_null(diagnosis);
+	add_all_troubles(ports, diagnosis);
 	assert_int_equal(top_model_update(m, ports, diagnosis), 0);
 	json_decref(ports);
 	json_decref(diagnosis);
 }
 
-/* Every number on the screen of this width is one of the widest screen. */
+/* Every number on this screen is also on the widest screen. */
 static void assert_whole_numbers(const char *row, const char *whole)
 {
 	for (const char *c = row; *c; c++) {
@@ -571,8 +618,8 @@ static void assert_whole_numbers(const char *row, const char *whole)
 	}
 }
 
-/* No number is cut: whole parts are left out, and what decides stays. */
-static void test_numbers_are_whole(void **state)
+/* Numbers are never cut: less important parts are left out as a whole. */
+static void test_numbers_are_never_cut(void **state)
 {
 	struct top_view v = {.ascii = true};
 	struct top_model m = {.n_ports = 0};
@@ -582,8 +629,8 @@ static void test_numbers_are_whole(void **state)
 	make_big(&m);
 	top_draw(&v, &m, 300, 24, put, &wide);
 	assert_string_equal(wide.rows[1],
-			    "1 critical, 1 warning; loss 1273/s, CE 0.0%, 1-18 of 136 ports; by "
-			    "verdict; RX 13.3T, TX 13.3T");
+			    "1 problem: 1 critical, 1 pod port down; loss 1273/s, CE 0.0%, 1-18 of "
+			    "136 ports; by verdict; RX 13.3T, TX 13.3T");
 	assert_string_equal(wide.rows[23],
 			    "mlx5_7/1: packet_loss, train/a-worker-with-a-long-name-33, since 3m: "
 			    "packets are lost");
@@ -607,8 +654,8 @@ static void test_numbers_are_whole(void **state)
 	top_model_done(&m);
 }
 
-/* The pod is there at 80 columns, and nothing that is unknown everywhere; a pod's dead link is not
- * among what is idle. */
+/* At 80 columns the pod is shown, and columns without any value are not; a pod's port whose link is
+ * down does not count as idle. */
 static void test_the_pod_is_shown(void **state)
 {
 	struct top_view v = {.ascii = true};
@@ -622,8 +669,8 @@ static void test_the_pod_is_shown(void **state)
 	assert_non_null(strstr(s.rows[4], "train"));
 	assert_null(strstr(s.rows[3], "PAUSE"));
 	assert_null(strstr(s.rows[3], "CNP"));
-	assert_null(strstr(s.rows[3], "LINK"));
-	assert_non_null(strstr(s.rows[5], "warn: link down"));
+	assert_null(strstr(s.rows[3], "NETDEV"));
+	assert_non_null(strstr(s.rows[5], "warn: link_down"));
 	assert_int_equal(s.styles[5], TOP_WARNING);
 	press(&v, &m, "v");
 	assert_order(&v, &m, "mlx5_7/1 mlx5_33/1 ");
@@ -633,6 +680,60 @@ static void test_the_pod_is_shown(void **state)
 	assert_non_null(strstr(s.rows[4], "crit: p"));
 	draw_long(&s, 200, 12, "");
 	assert_null(strstr(s.rows[3], "RETR/s"));
+}
+
+/* At 120 columns cause and pod are not shortened; a port that is down shows no rate; the pods that
+ * a PF's verdict affects are shown on the PF and on their VFs. */
+static void test_cause_and_pod_come_first(void **state)
+{
+	struct top_view v = {.ascii = true};
+	struct top_model m = {.n_ports = 0};
+	struct screen s = {.height = 0};
+
+	(void)state;
+	update(&m,
+	       "{\"timeMs\":1,\"ports\":[{\"device\":\"mlx5_0\",\"port\":1,\"netdev\":\"ens1np0\","
+	       "\"function\":\"pf\",\"watch\":\"judged\",\"rateBitsPerSecond\":4e11,\"state\":\"down\","
+	       "\"now\":{\"bytes_received\":4e10,\"bytes_sent\":3e10,\"pause_received\":0.25,"
+	       "\"pause_sent\":0.99,\"ce_share\":0.081,\"cnp_sent\":7,\"discards\":2.5,\"nak\":1}},"
+	       "{\"device\":\"mlx5_1\",\"port\":1,\"netdev\":\"ens1v0\",\"parent\":\"pf\","
+	       "\"namespace\":\"train\",\"pod\":\"llama-worker-0007\",\"watch\":\"judged\","
+	       "\"state\":\"active\",\"rateBitsPerSecond\":4e11,\"now\":{}}]}",
+	       "{\"verdicts\":[{\"device\":\"mlx5_0\",\"port\":1,\"function\":\"pf\",\"level\":2,"
+	       "\"cause\":\"fabric_congestion\",\"role\":\"affected\",\"podCount\":2,\"pods\":["
+	       "{\"namespace\":\"train\",\"name\":\"llama-worker-0007\"}]}]}");
+	top_draw(&v, &m, 120, 12, put, &s);
+	assert_non_null(strstr(s.rows[4], "warn: fabric_congestion"));
+	assert_non_null(strstr(s.rows[4], "  down  "));
+	assert_non_null(strstr(s.rows[4], "0007 +1"));
+	assert_non_null(strstr(s.rows[5], "warn PF: fabric_congestion"));
+	assert_non_null(strstr(s.rows[5], "train/llama-worker-0007"));
+	assert_non_null(strstr(s.rows[5], "400G"));
+	top_model_done(&m);
+}
+
+/* An active port without a verdict whose device is unhealthy, as doctor says, too. */
+static void test_devices_in_trouble(void **state)
+{
+	struct top_view v = {.ascii = true};
+	struct top_model m = {.n_ports = 0};
+	struct screen s = {.height = 0};
+
+	(void)state;
+	update(&m,
+	       "{\"time\":\"2026-01-02T03:04:05.000Z\",\"timeMs\":900000,\"ports\":[{\"device\":"
+	       "\"mlx5_1\",\"port\":1,\"namespace\":\"train\",\"pod\":\"a\",\"watch\":\"judged\","
+	       "\"state\":\"active\",\"rateBitsPerSecond\":4e11,\"now\":{},\"troubles\":[{\"kind\":"
+	       "\"device\",\"word\":\"link_down\",\"level\":3,\"what\":\"it is unhealthy\",\"since\":"
+	       "\"2026-01-02T02:59:05.000Z\",\"orEarlier\":true}]}]}",
+	       "{\"verdicts\":[]}");
+	top_draw(&v, &m, 120, 8, put, &s);
+	assert_non_null(strstr(s.rows[1], "1 device unhealthy"));
+	assert_null(strstr(s.rows[1], "no problems"));
+	assert_non_null(strstr(s.rows[4], "crit: link_down"));
+	assert_string_equal(s.rows[7], "mlx5_1/1: link_down, train/a, since 5m or longer: it is "
+				       "unhealthy");
+	top_model_done(&m);
 }
 
 static void test_no_rows_have_a_reason(void **state)
@@ -648,7 +749,7 @@ static void test_no_rows_have_a_reason(void **state)
 	assert_non_null(strstr(s.rows[4], "crit"));
 }
 
-/* Each order has a key; the same key again turns it round. */
+/* Each sort order has a key; the same key again reverses the order. */
 static void test_sort_keys(void **state)
 {
 	struct top_model m = {.n_ports = 0};
@@ -670,7 +771,7 @@ static void test_sort_keys(void **state)
 	}
 }
 
-/* A PF with two VFs, and a port of another NIC. include: "true", "false" or "null". */
+/* The total of a PF with two VFs and of another NIC's port. include: "true", "false" or "null". */
 static double total_with(const char *include, bool *ret_least)
 {
 	static const size_t order[] = {0, 1, 2, 3};
@@ -695,6 +796,45 @@ static double total_with(const char *include, bool *ret_least)
 	return total;
 }
 
+/* What a PF's row shows is on its link, with its VFs; the share of the link, too. */
+static double pf_row_with(const char *include, double *ret_use)
+{
+	struct top_model m = {0};
+	char text[1024];
+	double sent;
+
+	snprintf(text, sizeof(text),
+		 "{\"timeMs\":7000,\"ports\":["
+		 "{\"device\":\"pf\",\"port\":1,\"function\":\"0\",\"bytesIncludeVfs\":%s,"
+		 "\"rateBitsPerSecond\":800,\"now\":{\"bytes_sent\":10,\"bytes_received\":0}},"
+		 "{\"device\":\"v0\",\"port\":1,\"function\":\"1\",\"parent\":\"0\","
+		 "\"now\":{\"bytes_sent\":3}},"
+		 "{\"device\":\"v1\",\"port\":1,\"function\":\"2\",\"parent\":\"0\","
+		 "\"now\":{\"bytes_sent\":4}},"
+		 "{\"device\":\"x\",\"port\":1,\"now\":{\"bytes_sent\":100}}]}",
+		 include);
+	update(&m, text, "{}");
+	sent = m.ports[0].wire[1];
+	*ret_use = top_use(&m.ports[0]);
+	assert_about(m.ports[1].wire[1], 3);
+	assert_about(m.ports[3].wire[1], 100);
+	assert_about(top_second(&m.ports[0], 0), sent);
+	top_model_done(&m);
+	return sent;
+}
+
+static void test_a_pf_shows_its_link(void **state)
+{
+	double use;
+
+	(void)state;
+	assert_about(pf_row_with("false", &use), 17);
+	assert_about(use, 0.17);
+	assert_about(pf_row_with("true", &use), 10);
+	assert_about(use, 0.1);
+	assert_about(pf_row_with("null", &use), 10);
+}
+
 static void test_vfs_count_once(void **state)
 {
 	bool least;
@@ -708,7 +848,7 @@ static void test_vfs_count_once(void **state)
 static void test_totals_and_identity(void **state)
 {
 	struct top_model m = {.n_ports = 0};
-	struct top_view v = {.ascii = true, .asked_ms = 61000, .answered_ms = 61000};
+	struct top_view v = {.ascii = true, .requested_ms = 61000, .answered_ms = 61000};
 	json_t *index = json_loads(
 		"{\"node\":\"node-17\",\"version\":\"1.2.3\",\"upSeconds\":3600}", 0, NULL);
 	struct screen s = {.height = 0};
@@ -718,19 +858,19 @@ static void test_totals_and_identity(void **state)
 	m.time_ms = 60000;
 	top_model_identity(&m, index, 1000);
 	top_draw(&v, &m, 120, 12, put, &s);
-	assert_string_equal(s.rows[0], "node-17  rocelet 1.2.3, up 61m  2026-01-02T03:04:05");
+	assert_string_equal(s.rows[0], "node-17  rocelet 1.2.3, up 61m  2026-01-02T03:04:05Z");
 	assert_string_equal(
 		s.rows[1],
-		"1 critical; loss 2.0/s, CE 8.1%, pause 50%, 4 ports; by verdict; RX 488G, "
-		"TX 196G");
+		"3 problems: 2 critical, 1 warning, 1 information; loss 2.0/s, CE 8.1%, pause 50%, "
+		"4 ports; by verdict; RX 488G, TX 196G");
 	top_model_identity(&m, NULL, 1000);
 	top_draw(&v, &m, 120, 12, put, &s);
-	assert_string_equal(s.rows[0], "rocelet  2026-01-02T03:04:05");
+	assert_string_equal(s.rows[0], "rocelet  2026-01-02T03:04:05Z");
 	json_decref(index);
 	top_model_done(&m);
 }
 
-/* The keys are readable at 80 and at 40 columns. */
+/* The help fits 40 columns. */
 static void test_help_fits(void **state)
 {
 	struct screen s;
@@ -764,7 +904,7 @@ static void test_wrapping(void **state)
 	assert_wrapped("", 12, "");
 }
 
-/* Whatever size the terminal has, every row is on it and no wider than it. */
+/* At any size of the terminal no row is wider than the screen. */
 static void test_any_size(void **state)
 {
 	struct top_model m = {.n_ports = 0};
@@ -785,7 +925,7 @@ static void test_any_size(void **state)
 	top_model_done(&m);
 }
 
-/* However wide the column is, what was almost five minutes ago is in it. */
+/* At any width the column shows the value of almost five minutes ago. */
 static void test_the_sparkline_covers_five_minutes(void **state)
 {
 	struct top_model m = {.n_ports = 0};
@@ -815,19 +955,22 @@ TEST_GROUP(top)
 		cmocka_unit_test(test_seconds),
 		cmocka_unit_test(test_a_missing_sample_is_silence),
 		cmocka_unit_test(test_silence_after_reading_history),
-		cmocka_unit_test(test_admin_request),
+		cmocka_unit_test(test_sort_order),
 		cmocka_unit_test(test_filter),
 		cmocka_unit_test(test_selection),
 		cmocka_unit_test(test_screens),
 		cmocka_unit_test(test_important_columns_are_never_dropped),
-		cmocka_unit_test(test_figures_are_the_pages),
+		cmocka_unit_test(test_figures_match_the_page),
 		cmocka_unit_test(test_old_data_looks_old),
-		cmocka_unit_test(test_numbers_are_whole),
+		cmocka_unit_test(test_numbers_are_never_cut),
 		cmocka_unit_test(test_the_pod_is_shown),
+		cmocka_unit_test(test_devices_in_trouble),
 		cmocka_unit_test(test_no_rows_have_a_reason),
+		cmocka_unit_test(test_cause_and_pod_come_first),
 		cmocka_unit_test(test_sort_keys),
 		cmocka_unit_test(test_totals_and_identity),
 		cmocka_unit_test(test_vfs_count_once),
+		cmocka_unit_test(test_a_pf_shows_its_link),
 		cmocka_unit_test(test_help_fits),
 		cmocka_unit_test(test_wrapping),
 		cmocka_unit_test(test_any_size),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Log lines: one line per event whatever is in it, valid JSON whatever is in it, and a site that
- * talks too much is held back and says how much. Time is moved by hand, in the site. */
+/* Log lines: one line per event and valid JSON, whatever the text; a call site that logs too often
+ * is rate-limited, and the number of dropped lines is logged. Tests change the site's time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,10 +20,10 @@
 #include "log.h"
 #include "test_group.h"
 
-/* Much more than a test writes, and less than a pipe holds. */
+/* Much more than a test writes, but less than the capacity of a pipe. */
 #define CAPTURE_SIZE 32768
 
-/* What is written to stderr between capture_start() and capture_end(). */
+/* Collects what is written to stderr between capture_start() and capture_end(). */
 struct capture {
 	int saved_fd, read_fd;
 	char text[CAPTURE_SIZE];
@@ -54,7 +54,7 @@ static const char *capture_end(struct capture *c)
 
 static struct capture captured;
 
-/* One line, from a site of its own. */
+/* Returns one line, logged by its own call site. */
 static const char *line_of(enum log_format format, enum log_level level, int err, const char *msg)
 {
 	struct log_site site = {0};
@@ -84,7 +84,7 @@ static unsigned count_lines(const char *text)
 	return n;
 }
 
-/* The object that the line is; asserts that it is one whole line. */
+/* Parses the line, which must be one complete line. */
 static json_t *parse_line(const char *line)
 {
 	json_error_t where;
@@ -118,14 +118,14 @@ static void test_fields_of_a_text_line_in_order(void **state)
 		       "^" TIME " error mod: no file: No such file or directory\n$");
 }
 
-static void test_text_cannot_start_a_line_of_its_own(void **state)
+static void test_text_cannot_start_a_new_line(void **state)
 {
 	(void)state;
 	assert_matches(line_of(LOG_FORMAT_TEXT, LOG_LVL_WARN, 0, "a\nb\rc\td\033[1me\177f"),
 		       "^" TIME " warn  mod: a\\?b\\?c\\?d\\?\\[1me\\?f\n$");
 }
 
-static void test_an_overlong_text_is_cut_and_still_one_line(void **state)
+static void test_a_long_text_is_truncated_to_one_line(void **state)
 {
 	char *msg = calloc(1, 5001);
 	const char *line;
@@ -148,7 +148,7 @@ static void log_like_a_library(struct log_site *site, const char *fmt, ...)
 	va_end(ap);
 }
 
-static void test_the_newlines_that_libraries_end_with_are_dropped(void **state)
+static void test_trailing_newlines_of_libraries_are_dropped(void **state)
 {
 	struct log_site site = {0};
 	(void)state;
@@ -191,7 +191,7 @@ static void test_any_message_is_valid_json(void **state)
 	json_decref(o);
 }
 
-/* What a pod calls its interface may stand in any line. */
+/* A line may contain an interface name that a pod has chosen. */
 static void test_any_message_is_one_line_of_text(void **state)
 {
 	const char *line = line_of(LOG_FORMAT_TEXT, LOG_LVL_INFO, 0, "n\x01x \xff\xc3\xa9\xc3.");
@@ -200,8 +200,8 @@ static void test_any_message_is_one_line_of_text(void **state)
 	assert_non_null(strstr(line, "mod: n?x ?\xc3\xa9?.\n"));
 }
 
-/* Every length around the ends of the buffers, the longest escapes, the longest error text. */
-static void test_an_overlong_json_line_is_cut_and_still_valid(void **state)
+/* Lengths around the buffers' sizes, with the longest escapes and the longest error text. */
+static void test_a_long_json_line_is_truncated_and_valid(void **state)
 {
 	char *msg = calloc(1, 1101);
 	(void)state;
@@ -209,13 +209,13 @@ static void test_an_overlong_json_line_is_cut_and_still_valid(void **state)
 	for (size_t n = 300; n <= 1100; n++) {
 		memset(msg, n % 2 ? '"' : '\\', n);
 		json_decref(parse_line(line_of(LOG_FORMAT_JSON, LOG_LVL_ERROR, -ESHUTDOWN, msg)));
-		msg[0] = 'x'; /* the other parity */
+		msg[0] = 'x'; /* shifts the escapes by one byte */
 		json_decref(parse_line(line_of(LOG_FORMAT_JSON, LOG_LVL_ERROR, -ESHUTDOWN, msg)));
 	}
 	free(msg);
 }
 
-/* --- what gets through ------------------------------------------------------------------------ */
+/* --- levels and rate limits ------------------------------------------------------------------- */
 
 static void test_only_levels_at_or_above_the_threshold_are_logged(void **state)
 {
@@ -229,7 +229,7 @@ static void test_only_levels_at_or_above_the_threshold_are_logged(void **state)
 	log_info("m", 0, "three");
 	log_debug("m", 0, "four");
 	assert_matches(capture_end(&captured), "^" TIME " error m: one\n" TIME " warn  m: two\n$");
-	assert_int_equal(log_dropped(), dropped); /* unwanted is not dropped */
+	assert_int_equal(log_dropped(), dropped); /* a line below the level is not dropped */
 }
 
 static const char *fields_of(enum log_format format, const char *msg, const char *value)
@@ -266,7 +266,7 @@ static void test_fields_of_a_json_line(void **state)
 	json_decref(object);
 }
 
-static void test_overlong_fields_are_cut_and_the_line_stays_valid(void **state)
+static void test_long_fields_are_truncated_and_the_line_stays_valid(void **state)
 {
 	static char value[8192], msg[8192];
 	json_t *object;
@@ -288,7 +288,7 @@ static const char *log_many(struct log_site *site, unsigned n)
 	return capture_end(&captured);
 }
 
-/* Only a text that repeats the last one is held back. */
+/* A site with is_answer only drops a text that equals the previous one. */
 static void test_answers_are_not_dropped(void **state)
 {
 	struct log_site site = {.is_answer = true};
@@ -321,7 +321,7 @@ static void test_a_call_site_is_rate_limited(void **state)
 	assert_int_equal(count_lines(log_many(&site, LOG_BURST)), LOG_BURST);
 	assert_string_equal(log_many(&site, 5), "");
 	assert_int_equal(log_dropped(), dropped + 5);
-	assert_int_equal(count_lines(log_many(&other, 1)), 1); /* others are not held back */
+	assert_int_equal(count_lines(log_many(&other, 1)), 1); /* other sites are not limited */
 
 	site.last_ms -= 2000; /* two seconds later: two lines more */
 	text = log_many(&site, 3);
@@ -330,7 +330,7 @@ static void test_a_call_site_is_rate_limited(void **state)
 	assert_int_equal(log_dropped(), dropped + 6);
 }
 
-static void test_a_long_silence_earns_no_more_than_a_burst(void **state)
+static void test_a_long_silence_allows_no_more_than_a_burst(void **state)
 {
 	struct log_site site = {0};
 	(void)state;
@@ -345,20 +345,20 @@ TEST_GROUP(log)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fields_of_a_text_line_in_order),
-		cmocka_unit_test(test_text_cannot_start_a_line_of_its_own),
-		cmocka_unit_test(test_an_overlong_text_is_cut_and_still_one_line),
-		cmocka_unit_test(test_the_newlines_that_libraries_end_with_are_dropped),
+		cmocka_unit_test(test_text_cannot_start_a_new_line),
+		cmocka_unit_test(test_a_long_text_is_truncated_to_one_line),
+		cmocka_unit_test(test_trailing_newlines_of_libraries_are_dropped),
 		cmocka_unit_test(test_a_json_line_has_the_same_fields),
 		cmocka_unit_test(test_any_message_is_valid_json),
 		cmocka_unit_test(test_any_message_is_one_line_of_text),
-		cmocka_unit_test(test_an_overlong_json_line_is_cut_and_still_valid),
+		cmocka_unit_test(test_a_long_json_line_is_truncated_and_valid),
 		cmocka_unit_test(test_only_levels_at_or_above_the_threshold_are_logged),
 		cmocka_unit_test(test_fields_of_a_text_line),
 		cmocka_unit_test(test_fields_of_a_json_line),
-		cmocka_unit_test(test_overlong_fields_are_cut_and_the_line_stays_valid),
+		cmocka_unit_test(test_long_fields_are_truncated_and_the_line_stays_valid),
 		cmocka_unit_test(test_answers_are_not_dropped),
 		cmocka_unit_test(test_a_call_site_is_rate_limited),
-		cmocka_unit_test(test_a_long_silence_earns_no_more_than_a_burst),
+		cmocka_unit_test(test_a_long_silence_allows_no_more_than_a_burst),
 	};
 
 	return test_group_run(tests, NULL, NULL);

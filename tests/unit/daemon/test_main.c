@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The program itself: what it prints and its exit codes. */
+/* The program's output and exit codes. */
 #include <fcntl.h>
 #include <limits.h>
 #include <setjmp.h>
@@ -24,7 +24,7 @@ static char *tree;
 static char text[1 << 16];
 static size_t len;
 
-/* Beside the tests' folder. */
+/* Returns the program's path, beside the tests' folder. */
 static const char *program(void)
 {
 	static char path[PATH_MAX];
@@ -74,7 +74,7 @@ static void into(const char *name, int fd)
 		_exit(126);
 }
 
-/* In the folder of the tree, so that what is printed does not depend on where that is. */
+/* Runs it in the tree's folder, so that the output does not depend on the tree's path. */
 static int run(char *const argv[])
 {
 	const char *path = program();
@@ -114,7 +114,7 @@ static int check(const char *config, const char *flag)
 	return code;
 }
 
-/* Two PFs with two VFs each; all nodes but one VF's. */
+/* Two PFs with two VFs each; one VF lacks a device node. */
 static void make_node(void)
 {
 	char sys[PATH_MAX], name[64];
@@ -176,16 +176,16 @@ static void test_check_config(void **state)
 	assert_int_equal(check("some.json", NULL), 0);
 	assert_int_equal(check("some.json", "--strict"), 1);
 	assert_int_equal(check("none.json", NULL), 2);
-	assert_int_equal(check("pool.json", NULL), 1);
-	assert_int_equal(check("pool.json", "--strict"), 1);
+	assert_int_equal(check("pool.json", NULL), 2);
+	assert_int_equal(check("pool.json", "--strict"), 2);
 	assert_int_equal(check("no-pools.json", NULL), 0);
 	assert_int_equal(check("good.json", "--sysfs-root=dev"), 1);
 	assert_golden_text("tests/golden/check_config.txt", text, len);
 	tmptree_free(tree);
 }
 
-/* The file may be right where there is nothing to look at. */
-static void test_a_root_that_is_not_there(void **state)
+/* The check reports the missing folder, not only the file's errors. */
+static void test_a_missing_root(void **state)
 {
 	char *argv[] = {WORD("rocelet"),
 			WORD("--check-config"),
@@ -248,7 +248,7 @@ TEST_GROUP(main)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_check_config),
-		cmocka_unit_test(test_a_root_that_is_not_there),
+		cmocka_unit_test(test_a_missing_root),
 		cmocka_unit_test(test_other_exit_codes),
 	};
 

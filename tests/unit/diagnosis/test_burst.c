@@ -71,7 +71,7 @@ static uint64_t now_ms(const struct fixture *f)
 	return f->now_ns / 1000000;
 }
 
-/* A sample of all ports, the first n of which show this. */
+/* A sample in which the first n ports of all have these reasons for a burst. */
 static void sample(struct fixture *f, size_t n, unsigned reasons)
 {
 	assert_int_equal(bursts_follow(f->b, &f->sample), 0);
@@ -80,7 +80,7 @@ static void sample(struct fixture *f, size_t n, unsigned reasons)
 	bursts_admit(f->b, now_ms(f));
 }
 
-static unsigned n_looked_at(const struct fixture *f)
+static unsigned n_running(const struct fixture *f)
 {
 	unsigned n = 0;
 
@@ -89,13 +89,13 @@ static unsigned n_looked_at(const struct fixture *f)
 	return n;
 }
 
-static void look(struct fixture *f, unsigned ms)
+static void read_port(struct fixture *f, unsigned ms)
 {
 	f->now_ns += ms * (SECOND / 1000);
 	bursts_add_reading(f->b, 0, f->value, LINE, 4096, 2, f->now_ns);
 }
 
-/* In so many ms so much of the time was paused, and what passed otherwise are packets of 4096. */
+/* In `ms` the given share of the time was paused; the rest had traffic in packets of 4096 bytes. */
 static void pass(struct fixture *f, unsigned ms, double paused, double marked)
 {
 	double bytes = (1 - paused) * ms / 1000 * LINE / 2;
@@ -123,18 +123,18 @@ static double peak(struct fixture *f, enum burst_ratio r)
 	return bursts_windows(f->b, 0, now_ms(f))[r].peak;
 }
 
-static void test_nobody_is_looked_at_without_a_reason(void **state)
+static void test_no_port_is_read_without_a_reason(void **state)
 {
 	struct fixture *f = *state;
 
 	sample(f, 1, 0);
 	assert_int_equal(bursts_interval_ms(f->b), 0);
 	assert_null(bursts_windows(f->b, 0, now_ms(f)));
-	look(f, 20);
+	read_port(f, 20);
 	assert_null(bursts_windows(f->b, 0, now_ms(f)));
 }
 
-static void test_a_turn_ends_and_comes_again(void **state)
+static void test_a_burst_ends_and_repeats(void **state)
 {
 	struct fixture *f = *state;
 
@@ -144,10 +144,10 @@ static void test_a_turn_ends_and_comes_again(void **state)
 	for (int s = 1; s <= 40; s++) {
 		f->now_ns += SECOND;
 		sample(f, 1, BURST_MARKED);
-		/* 5 s of readings, 30 s of pause. */
+		/* A burst lasts 5 s, the pause after it 30 s. */
 		assert_int_equal(bursts_is_running(f->b, 0), s < 5 || (s >= 35 && s < 40));
 	}
-	/* A new reason starts a burst at once, and so does a reason that had disappeared. */
+	/* A new reason starts a burst at once, and so does one that returns. */
 	f->now_ns += SECOND;
 	sample(f, 1, BURST_MARKED | BURST_PAUSED);
 	assert_true(bursts_is_running(f->b, 0));
@@ -159,15 +159,15 @@ static void test_a_turn_ends_and_comes_again(void **state)
 	assert_true(bursts_is_running(f->b, 0));
 }
 
-/* Driver queries a second, at the cost per round that was reported. */
+/* Driver queries per second at this cost per reading. */
 static double reads_per_second(const struct fixture *f, unsigned cost)
 {
 	unsigned interval = bursts_interval_ms(f->b);
 
-	return interval ? 1000.0 / interval * n_looked_at(f) * cost : 0;
+	return interval ? 1000.0 / interval * n_running(f) * cost : 0;
 }
 
-static void test_the_budget_is_kept_and_turns_go_round(void **state)
+static void test_bursts_rotate_within_the_budget(void **state)
 {
 	struct fixture *f = *state;
 	bool seen[PORTS] = {false};
@@ -175,9 +175,9 @@ static void test_the_budget_is_kept_and_turns_go_round(void **state)
 	f->sample.n_ports = PORTS;
 	for (int s = 0; s < 40; s++) {
 		sample(f, PORTS, BURST_PAUSED);
-		/* Every port had its burst, and the pause of none is over. */
+		/* Between two rounds no port is read: each had its burst, and no pause is over. */
 		if (bursts_interval_ms(f->b) == 0)
-			assert_int_equal(n_looked_at(f), 0);
+			assert_int_equal(n_running(f), 0);
 		else
 			assert_in_range(bursts_interval_ms(f->b), 20, 100);
 		/* A port of unknown cost is assumed to need three queries. */
@@ -191,18 +191,18 @@ static void test_the_budget_is_kept_and_turns_go_round(void **state)
 	}
 	for (size_t i = 0; i < PORTS; i++)
 		assert_true(seen[i]);
-	/* Turns that have begun end with the budget. */
+	/* Without a budget, running bursts end. */
 	f->now_ns += 60 * SECOND;
 	sample(f, PORTS, BURST_PAUSED | BURST_LOST);
-	assert_true(n_looked_at(f) > 0);
+	assert_true(n_running(f) > 0);
 	f->limits.value[LIMIT_burst_reads] = 0;
 	bursts_set_thresholds(f->b, &f->limits);
 	sample(f, PORTS, BURST_PAUSED | BURST_LOST);
 	assert_int_equal(bursts_interval_ms(f->b), 0);
-	assert_int_equal(n_looked_at(f), 0);
+	assert_int_equal(n_running(f), 0);
 }
 
-static void test_a_port_that_costs_more_than_the_budget_is_left_alone(void **state)
+static void test_a_port_above_the_budget_is_not_read(void **state)
 {
 	struct fixture *f = *state;
 
@@ -215,16 +215,16 @@ static void test_a_port_that_costs_more_than_the_budget_is_left_alone(void **sta
 	assert_false(bursts_is_running(f->b, 0));
 }
 
-/* 200 ms in a second are a ratio of 0.2; in windows they are 1. */
+/* A pause of 200 ms is a ratio of 0.2 in a second, and of 1 in windows. */
 static void test_windows_show_what_a_second_hides(void **state)
 {
 	struct fixture *f = *state;
 
 	sample(f, 1, BURST_PAUSED);
-	look(f, 20);
+	read_port(f, 20);
 	for (int i = 0; i < 50; i++) {
 		pass(f, 20, i >= 20 && i < 30 ? 1 : 0, i == 40 ? 0.5 : 0);
-		look(f, 20);
+		read_port(f, 20);
 	}
 	assert_float_equal(peak(f, BURST_PAUSE_RECEIVED), 1, 0.01);
 	assert_float_equal(peak(f, BURST_CE), 0.5, 0.01);
@@ -236,54 +236,54 @@ static void test_windows_show_what_a_second_hides(void **state)
 	assert_float_equal(bursts_take_stalled(f->b, 0, BURST_PAUSE_RECEIVED), 0.2, 0.001);
 	assert_false(bursts_alarm(f->b));
 	assert_true(isnan(bursts_take_stalled(f->b, 0, BURST_PAUSE_RECEIVED)));
-	/* A peak is one of the last minute. */
+	/* Peaks are kept for a minute. */
 	f->now_ns += 61 * SECOND;
 	assert_true(isnan(peak(f, BURST_PAUSE_RECEIVED)));
 	assert_int_equal(n_windows(f, BURST_PAUSE_RECEIVED), 49);
 }
 
-/* A lasting storm is reported while it lasts, and once. */
-static void test_a_storm_that_stands(void **state)
+/* A lasting storm raises one alarm while it lasts. */
+static void test_a_lasting_storm(void **state)
 {
 	struct fixture *f = *state;
-	int told = 0;
+	int alarms = 0;
 
 	sample(f, 1, BURST_PAUSED);
 	for (int i = 0; i < 100; i++) {
-		look(f, 20);
+		read_port(f, 20);
 		pass(f, 20, 1, 0);
 		if (bursts_alarm(f->b)) {
-			told++;
+			alarms++;
 			assert_in_range(i, 11, 13);
 			assert_true(bursts_take_stalled(f->b, 0, BURST_PAUSE_RECEIVED) >= 0.2);
 		}
 	}
-	assert_int_equal(told, 1);
-	/* A pause during which data passes is no storm. */
-	look(f, 20);
+	assert_int_equal(alarms, 1);
+	/* Pauses with traffic between them are not a storm. */
+	read_port(f, 20);
 	bursts_take_stalled(f->b, 0, BURST_PAUSE_RECEIVED);
 	for (int i = 0; i < 100; i++) {
-		look(f, 20);
+		read_port(f, 20);
 		pass(f, 20, 0.95, 0);
 	}
 	assert_true(bursts_take_stalled(f->b, 0, BURST_PAUSE_RECEIVED) < 0.1);
 	assert_false(bursts_alarm(f->b));
 }
 
-/* A driver that refreshes its counters once a second gives windows of seconds, whatever the times
- * of the readings. */
-static void test_counters_that_are_refreshed_seldom(void **state)
+/* A driver that refreshes its counters once a second yields windows of seconds, regardless of the
+ * times of the readings. */
+static void test_rarely_refreshed_counters(void **state)
 {
 	struct fixture *f = *state;
 
 	f->limits.value[LIMIT_burst_seconds] = 60;
 	bursts_set_thresholds(f->b, &f->limits);
 	sample(f, 1, BURST_PAUSED);
-	look(f, 10);
+	read_port(f, 10);
 	for (int i = 1; i < 1000; i++) {
 		if (i % 50 == 17)
 			pass(f, 1000, 0.3, 0.02);
-		look(f, 20);
+		read_port(f, 20);
 	}
 	assert_float_equal(peak(f, BURST_PAUSE_RECEIVED), 0.3, 0.01);
 	assert_float_equal(peak(f, BURST_CE), 0.02, 0.001);
@@ -291,15 +291,15 @@ static void test_counters_that_are_refreshed_seldom(void **state)
 	assert_float_equal(bursts_take_stalled(f->b, 0, BURST_PAUSE_RECEIVED), 0, 1e-9);
 }
 
-/* The same with late readings: a surplus in one window is missing in the next one. */
-static void test_a_storm_in_windows_that_jitter(void **state)
+/* Late readings shift time between neighbouring windows, which must not hide a storm. */
+static void test_a_storm_in_jittering_windows(void **state)
 {
 	struct fixture *f = *state;
 	int alarms = 0;
 
 	sample(f, 1, BURST_PAUSED);
 	for (int i = 0; i < 40 && !alarms; i++) {
-		/* The counter is read a moment before or after the clock. */
+		/* The counter is read a little before or after the clock. */
 		f->now_ns += 20 * (SECOND / 1000);
 		pass(f, 20, 1, 0);
 		bursts_add_reading(f->b, 0, f->value, LINE, 4096, 2, f->now_ns + (i % 2) * 800000);
@@ -308,8 +308,9 @@ static void test_a_storm_in_windows_that_jitter(void **state)
 	assert_int_equal(alarms, 1);
 }
 
-/* Reads need time: shares of single windows are inexact, but do not add up to a storm. */
-static void test_looks_that_are_late(void **state)
+/* Because readings take time, shares of single windows are inexact, but they do not add up to a
+ * storm. */
+static void test_late_readings(void **state)
 {
 	struct fixture *f = *state;
 	unsigned seed = 1;
@@ -317,7 +318,7 @@ static void test_looks_that_are_late(void **state)
 	f->limits.value[LIMIT_burst_seconds] = 60;
 	bursts_set_thresholds(f->b, &f->limits);
 	sample(f, 1, BURST_PAUSED);
-	look(f, 20);
+	read_port(f, 20);
 	for (int i = 0; i < 1000; i++) {
 		unsigned late = (seed = seed * 1103515245 + 12345) >> 16 & 7;
 
@@ -330,24 +331,24 @@ static void test_looks_that_are_late(void **state)
 	assert_false(bursts_alarm(f->b));
 }
 
-static void test_counters_that_start_over_show_nothing(void **state)
+static void test_a_reset_adds_no_windows(void **state)
 {
 	struct fixture *f = *state;
 
 	sample(f, 1, BURST_PAUSED);
-	look(f, 20);
+	read_port(f, 20);
 	for (int i = 0; i < 20; i++) {
 		pass(f, 20, 0.2, 0.01);
 		if (i == 10)
 			for (int s = 0; s < N_SERIES; s++)
 				f->value[s] = isnan(f->value[s]) ? (double)NAN : 0;
-		look(f, 20);
+		read_port(f, 20);
 	}
 	assert_float_equal(peak(f, BURST_PAUSE_RECEIVED), 0.2, 0.01);
 	assert_float_equal(peak(f, BURST_CE), 0.01, 0.001);
 }
 
-static void test_what_is_known_stays_with_the_device(void **state)
+static void test_windows_follow_the_device(void **state)
 {
 	struct fixture *f = *state;
 
@@ -361,7 +362,7 @@ static void test_what_is_known_stays_with_the_device(void **state)
 	assert_true(bursts_are_of(f->b, &f->sample));
 	assert_null(bursts_windows(f->b, 0, now_ms(f)));
 	assert_non_null(bursts_windows(f->b, 1, now_ms(f)));
-	/* Device names need not be unique. */
+	/* Duplicate device names are possible. */
 	f->sample.layout = 3;
 	strcpy(f->ports[0].device, "mlx5_0");
 	assert_int_equal(bursts_follow(f->b, &f->sample), 0);
@@ -374,17 +375,17 @@ static void test_what_is_known_stays_with_the_device(void **state)
 TEST_GROUP(burst)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_nobody_is_looked_at_without_a_reason),
-		T(test_a_turn_ends_and_comes_again),
-		T(test_the_budget_is_kept_and_turns_go_round),
-		T(test_a_port_that_costs_more_than_the_budget_is_left_alone),
+		T(test_no_port_is_read_without_a_reason),
+		T(test_a_burst_ends_and_repeats),
+		T(test_bursts_rotate_within_the_budget),
+		T(test_a_port_above_the_budget_is_not_read),
 		T(test_windows_show_what_a_second_hides),
-		T(test_a_storm_that_stands),
-		T(test_counters_that_are_refreshed_seldom),
-		T(test_a_storm_in_windows_that_jitter),
-		T(test_looks_that_are_late),
-		T(test_counters_that_start_over_show_nothing),
-		T(test_what_is_known_stays_with_the_device),
+		T(test_a_lasting_storm),
+		T(test_rarely_refreshed_counters),
+		T(test_a_storm_in_jittering_windows),
+		T(test_late_readings),
+		T(test_a_reset_adds_no_windows),
+		T(test_windows_follow_the_device),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -55,8 +55,8 @@ static void run(int seconds)
 	}
 }
 
-/* Packets are lost from now on. */
-static void make_ill(size_t port)
+/* The port loses packets from now on. */
+static void lose_packets(size_t port)
 {
 	f.w.ports[port].rate[SERIES_SEQUENCE_NAK] = 5000;
 }
@@ -69,7 +69,7 @@ static void a_fault_opens_and_ends(void **state)
 	begin(1);
 	run(60);
 	assert_int_equal(world_n_verdicts(f.d), 0);
-	make_ill(0);
+	lose_packets(0);
 	run(4);
 	v = world_verdict(f.d, "mlx5_0", CAUSE_PACKET_LOSS);
 	assert_non_null(v);
@@ -81,7 +81,7 @@ static void a_fault_opens_and_ends(void **state)
 	assert_int_equal(diagnosis_onsets(f.d, CAUSE_PACKET_LOSS), 1);
 	f.w.ports[0].rate[SERIES_SEQUENCE_NAK] = 0;
 	run(20);
-	/* A verdict that is about to end shows the time since which the fault is absent. */
+	/* A verdict that is about to end has the time since which the fault is absent. */
 	v = world_verdict(f.d, "mlx5_0", CAUSE_PACKET_LOSS);
 	assert_non_null(v);
 	assert_true(v->clearing_ms > 0 && v->clearing_ms < f.w.now_ms);
@@ -90,19 +90,19 @@ static void a_fault_opens_and_ends(void **state)
 	assert_int_equal(diagnosis_onsets(f.d, CAUSE_PACKET_LOSS), 1);
 }
 
-/* An open verdict is listed in every tick. */
+/* An open verdict is listed after every tick. */
 static void a_verdict_stays_in_the_list(void **state)
 {
 	(void)state;
 	begin(1);
 	run(10);
-	make_ill(0);
+	lose_packets(0);
 	run(600);
 	assert_non_null(world_verdict(f.d, "mlx5_0", CAUSE_PACKET_LOSS));
 	assert_int_equal(diagnosis_onsets(f.d, CAUSE_PACKET_LOSS), 1);
 }
 
-/* Each time that it is plugged in it has the name, another index and totals of its own. */
+/* The same name with another index and other totals each time, as after hot-plug. */
 static void another_device_of_the_same_name(void **state)
 {
 	(void)state;
@@ -116,8 +116,8 @@ static void another_device_of_the_same_name(void **state)
 	}
 	run(5);
 	assert_int_equal(world_n_verdicts(f.d), 0);
-	/* Values that are counted from then on are judged. */
-	make_ill(0);
+	/* Increases after the last replacement are judged. */
+	lose_packets(0);
 	run(10);
 	assert_non_null(world_verdict(f.d, "mlx5_0", CAUSE_PACKET_LOSS));
 }
@@ -138,10 +138,10 @@ static void a_removed_port_ends_its_verdicts(void **state)
 	(void)state;
 	begin(3);
 	run(10);
-	make_ill(1);
+	lose_packets(1);
 	run(10);
 	assert_non_null(world_verdict(f.d, "mlx5_1", CAUSE_PACKET_LOSS));
-	/* It gets another name. */
+	/* The device is renamed. */
 	strcpy(f.w.ports[1].o.device, "renamed");
 	run(2);
 	assert_non_null(world_verdict(f.d, "mlx5_1", CAUSE_PACKET_LOSS));
@@ -161,7 +161,7 @@ static void an_invisible_port_is_removed_after_three_samples(void **state)
 	(void)state;
 	begin(1);
 	run(70);
-	make_ill(0);
+	lose_packets(0);
 	run(10);
 	f.w.ports[0].o.visible = false;
 	run(2);
@@ -185,7 +185,7 @@ static void a_port_warms_up(void **state)
 	run(3);
 	diagnosis_port(f.d, 0, &port);
 	assert_int_equal(port.watch, WATCH_JUDGED);
-	/* And after a gap it does again. */
+	/* It warms up again after a gap. */
 	f.w.now_ms += 600000;
 	run(2);
 	diagnosis_port(f.d, 0, &port);
@@ -206,7 +206,7 @@ static void partial_samples_leave_others_alone(void **state)
 		o.partial = true;
 		o.n_ports = 1;
 		assert_int_equal(diagnosis_tick(f.d, &o), 0);
-		/* Two samples of 100 ms make a storm. */
+		/* A storm opens a verdict after two samples of 100 ms. */
 		assert_int_equal(!world_verdict(f.d, "mlx5_0", CAUSE_PAUSE_STORM_SOURCE), i < 1);
 	}
 	assert_int_equal(diagnosis_n_ports(f.d), 2);
@@ -233,8 +233,8 @@ static void a_storm_shorter_than_a_sample(void **state)
 	assert_null(world_verdict(f.d, "mlx5_1", CAUSE_PAUSE_STORM_SOURCE));
 }
 
-/* The document without the parts that depend on the order of ports. */
-static char *said(bool backwards)
+/* The verdicts as text, independent of the order of ports. */
+static char *verdicts_text(bool backwards)
 {
 	char *text;
 	struct diagnosis_report report = {0};
@@ -249,7 +249,7 @@ static char *said(bool backwards)
 			turned[p] = o.ports[backwards ? 7 - p : p];
 		o.ports = turned;
 		if (i == 60) {
-			make_ill(2);
+			lose_packets(2);
 			f.w.ports[5].rate[SERIES_SYMBOL_ERRORS] = 500;
 		}
 		assert_int_equal(diagnosis_tick(f.d, &o), 0);
@@ -259,7 +259,7 @@ static char *said(bool backwards)
 	diagnosis_report_done(&report);
 	verdicts = json_object_get(all, "verdicts");
 	assert_int_equal(json_array_size(verdicts), 2);
-	/* By device, since both open at different moments or in the order of ports. */
+	/* Sorted by device, since both may open at different times or in the order of ports. */
 	if (strcmp(json_string_value(json_object_get(json_array_get(verdicts, 0), "device")),
 		   "mlx5_2") != 0) {
 		json_t *first = json_incref(json_array_get(verdicts, 0));
@@ -275,7 +275,7 @@ static char *said(bool backwards)
 
 static void the_order_of_ports_does_not_matter(void **state)
 {
-	char *forth = said(false), *back = said(true);
+	char *forth = verdicts_text(false), *back = verdicts_text(true);
 
 	(void)state;
 	assert_string_equal(forth, back);
@@ -283,15 +283,15 @@ static void the_order_of_ports_does_not_matter(void **state)
 	free(back);
 }
 
-/* Nothing is allocated while ports and verdicts stay the same, and a large node keeps within its
- * bounds. */
+/* Nothing is allocated while ports and verdicts stay the same, and a large node stays within its
+ * limit. */
 static void memory_is_bounded(void **state)
 {
 	size_t memory;
 
 	(void)state;
 	begin(PORTS_OF_A_LARGE_NODE);
-	make_ill(3);
+	lose_packets(3);
 	run(10);
 	memory = diagnosis_memory(f.d);
 	assert_true(memory <= MEMORY_BAR);
@@ -305,13 +305,13 @@ static void memory_is_bounded(void **state)
 	assert_int_equal(diagnosis_memory(f.d), memory);
 }
 
-/* Ports and verdicts for which there is no memory come later. */
-static void out_of_memory_is_not_the_end(void **state)
+/* After a failed allocation, ports and verdicts are added later. */
+static void out_of_memory_is_survived(void **state)
 {
 	(void)state;
 	for (long nth = 0; nth < 12; nth++) {
 		begin(2);
-		make_ill(0);
+		lose_packets(0);
 		faults_alloc(nth);
 		for (int i = 0; i < 10; i++) {
 			struct observation o = world_step(&f.w, 1000);
@@ -360,6 +360,157 @@ static void undecided_causes_have_a_reason(void **state)
 	assert_true(diagnosis_undecided(f.d, 0, CAUSE_PACKET_LOSS, why));
 }
 
+/* If the fault existed at the start, the first sample is not the onset. */
+static void a_fault_older_than_the_start(void **state)
+{
+	const struct verdict *v;
+
+	(void)state;
+	begin(2);
+	lose_packets(0);
+	run(100);
+	v = world_verdict(f.d, "mlx5_0", CAUSE_PACKET_LOSS);
+	assert_non_null(v);
+	assert_true(v->before_start);
+	assert_int_equal(v->onset_ms, 1001000);
+	assert_int_equal(v->last_ms, f.w.now_ms);
+	lose_packets(1);
+	run(10);
+	v = world_verdict(f.d, "mlx5_1", CAUSE_PACKET_LOSS);
+	assert_non_null(v);
+	assert_false(v->before_start);
+}
+
+/* A single error is shown as a count with its time, not as a rate. */
+static void a_single_error(void **state)
+{
+	const struct verdict *v;
+	uint64_t at;
+
+	(void)state;
+	begin(1);
+	run(60);
+	f.w.ports[0].rate[SERIES_ACCESS_ERRORS] = 1;
+	run(1);
+	f.w.ports[0].rate[SERIES_ACCESS_ERRORS] = 0;
+	at = f.w.now_ms;
+	run(30);
+	v = world_verdict(f.d, "mlx5_0", CAUSE_APPLICATION_ERROR);
+	assert_non_null(v);
+	assert_int_equal(v->evidence[0].value, 1);
+	assert_string_equal(v->evidence[0].unit, "");
+	assert_int_equal(v->last_ms, at);
+}
+
+/* Queue pairs that failed once still count half a minute later. */
+static void queue_pairs_that_failed(void **state)
+{
+	const struct verdict *v;
+	uint64_t at;
+
+	(void)state;
+	begin(1);
+	run(60);
+	f.w.ports[0].rate[SERIES_RETRIES_EXCEEDED] = 3;
+	run(1);
+	f.w.ports[0].rate[SERIES_RETRIES_EXCEEDED] = 0;
+	at = f.w.now_ms;
+	run(30);
+	v = world_verdict(f.d, "mlx5_0", CAUSE_PEER_GONE);
+	assert_non_null(v);
+	assert_string_equal(v->evidence[0].name, "roce_transport_retries_exceeded_total");
+	assert_int_equal(v->evidence[0].value, 3);
+	assert_int_equal(v->last_ms, at);
+}
+
+static const struct observed_pod three_pods[] = {
+	{"train", "a-0", false}, {"train", "a-1", false}, {"train", "a-2", false}};
+
+/* A problem of a PF's link concerns the pods of all its VFs. */
+static void pods_of_the_vfs_of_a_pf(void **state)
+{
+	const struct verdict *v;
+
+	(void)state;
+	begin(4);
+	strcpy(f.w.ports[0].o.function, "0000:03:00.0");
+	for (size_t i = 1; i < 4; i++) {
+		strcpy(f.w.ports[i].o.parent, "0000:03:00.0");
+		f.w.ports[i].o.pods = &three_pods[i - 1];
+		f.w.ports[i].o.n_pods = 1;
+	}
+	run(60);
+	f.w.ports[0].rate[SERIES_PAUSE_RECEIVED + WORLD_PRIORITY] = 0.2;
+	run(30);
+	v = world_verdict(f.d, "mlx5_0", CAUSE_PAUSED_BY_NETWORK);
+	assert_non_null(v);
+	assert_int_equal(v->n_pods, 3);
+	assert_string_equal(v->pods[2].name, "a-2");
+	/* Lost packets concern only the function that lost them. */
+	lose_packets(0);
+	run(10);
+	v = world_verdict(f.d, "mlx5_0", CAUSE_PACKET_LOSS);
+	assert_non_null(v);
+	assert_int_equal(v->n_pods, 0);
+}
+
+static double limit_of_main(enum cause c)
+{
+	const struct verdict *v = world_verdict(f.d, "mlx5_0", c);
+
+	assert_non_null(v);
+	return v->evidence[0].threshold;
+}
+
+/* The limit belongs to the severity: none for a first flap while the link is down. */
+static void the_limit_of_the_severity(void **state)
+{
+	(void)state;
+	begin(1);
+	run(60);
+	f.w.ports[0].o.state = PORT_DOWN;
+	run(2);
+	assert_int_equal(world_verdict(f.d, "mlx5_0", CAUSE_LINK_FLAP)->severity, SEVERITY_WARNING);
+	assert_string_equal(world_verdict(f.d, "mlx5_0", CAUSE_LINK_FLAP)->evidence[0].name,
+			    "link down for");
+	assert_true(isnan(limit_of_main(CAUSE_LINK_FLAP)));
+	run(300);
+	assert_int_equal(world_verdict(f.d, "mlx5_0", CAUSE_LINK_FLAP)->severity,
+			 SEVERITY_CRITICAL);
+	assert_string_equal(world_verdict(f.d, "mlx5_0", CAUSE_LINK_FLAP)->evidence[0].name,
+			    "link down for");
+	assert_true(limit_of_main(CAUSE_LINK_FLAP) == f.limits.value[LIMIT_down_critical_seconds]);
+}
+
+/* A VF's verdict makes that of its PF critical: its limits are still those of its own severity, and
+ * the longest time down is its worst value. */
+static void the_severity_of_a_vf(void **state)
+{
+	struct verdict *v;
+
+	(void)state;
+	begin(2);
+	strcpy(f.w.ports[0].o.function, "0000:03:00.0");
+	strcpy(f.w.ports[1].o.parent, "0000:03:00.0");
+	f.w.ports[1].o.pods = three_pods;
+	f.w.ports[1].o.n_pods = 1;
+	run(180);
+	for (int i = 0; i < 3; i++) {
+		f.w.ports[1].o.state = PORT_DOWN;
+		run(5);
+		f.w.ports[1].o.state = PORT_ACTIVE;
+		run(5);
+	}
+	f.w.ports[0].o.state = f.w.ports[1].o.state = PORT_DOWN;
+	run(72);
+	v = (struct verdict *)world_verdict(f.d, "mlx5_0", CAUSE_LINK_FLAP);
+	assert_int_equal(v->severity, SEVERITY_CRITICAL);
+	assert_true(isnan(limit_of_main(CAUSE_LINK_FLAP)));
+	assert_non_null(strstr(v->remark, "verdict of a VF"));
+	assert_string_equal(v->worst.evidence[0].name, "link down for");
+	assert_in_range((uintmax_t)v->worst.evidence[0].value, 70, 73);
+}
+
 TEST_GROUP(diagnosis)
 {
 	const struct CMUnitTest tests[] = {
@@ -374,9 +525,15 @@ TEST_GROUP(diagnosis)
 		cmocka_unit_test_teardown(a_storm_shorter_than_a_sample, teardown),
 		cmocka_unit_test(the_order_of_ports_does_not_matter),
 		cmocka_unit_test_teardown(memory_is_bounded, teardown),
-		cmocka_unit_test(out_of_memory_is_not_the_end),
+		cmocka_unit_test(out_of_memory_is_survived),
 		cmocka_unit_test_teardown(samples_without_progress_of_time_are_skipped, teardown),
 		cmocka_unit_test_teardown(undecided_causes_have_a_reason, teardown),
+		cmocka_unit_test_teardown(a_fault_older_than_the_start, teardown),
+		cmocka_unit_test_teardown(a_single_error, teardown),
+		cmocka_unit_test_teardown(queue_pairs_that_failed, teardown),
+		cmocka_unit_test_teardown(the_severity_of_a_vf, teardown),
+		cmocka_unit_test_teardown(pods_of_the_vfs_of_a_pf, teardown),
+		cmocka_unit_test_teardown(the_limit_of_the_severity, teardown),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a report lets others read of the windows while the engine goes on by one sample. */
+/* A report stays readable in other threads while the engine processes one more sample. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +44,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Samples of the first n ports, each with another load. */
+/* Adds samples of the first n ports, each with another load. */
 static void step(struct fixture *f, unsigned samples, size_t ports)
 {
 	for (unsigned i = 0; i < samples; i++) {
@@ -82,11 +82,11 @@ static void a_report_before_the_second_sample_has_no_rates(void **state)
 	step(f, 1, 2);
 	report(f);
 	assert_int_equal(diagnosis_report_rows(&f->report), 1);
-	assert_true(isnan(received(f, 0, 0))); /* there is no rate of one sample */
+	assert_true(isnan(received(f, 0, 0))); /* one sample has no rate */
 }
 
-/* Packets of the first port are lost for a while, the most of them in the beginning. */
-static void make_ill_and_well(struct fixture *f)
+/* The first port loses packets for 40 s, most of them in the first half. */
+static void lose_packets_for_a_while(struct fixture *f)
 {
 	step(f, 60, 2);
 	f->world.ports[0].rate[SERIES_SEQUENCE_NAK] = 5000;
@@ -104,7 +104,7 @@ static void ended_verdicts_are_kept_for_a_while(void **state)
 
 	report(f);
 	assert_int_equal(f->report.n_ended, 0);
-	make_ill_and_well(f);
+	lose_packets_for_a_while(f);
 	report(f);
 	assert_int_equal(f->report.n_ended, 1);
 	e = &f->report.ended[0];
@@ -113,12 +113,12 @@ static void ended_verdicts_are_kept_for_a_while(void **state)
 	assert_true(e->ended_ms > e->verdict.onset_ms && e->ended_ms <= f->report.now_ms);
 	assert_true(e->verdict.has_signal);
 	assert_int_equal(e->verdict.first_signal, SIGNAL_NAK);
-	/* 40 s, and the seconds that the mean looks back, but not the time until it was closed. */
+	/* 40 s and the length of the mean, but not the time until the verdict was closed. */
 	assert_in_range(e->ended_ms - e->verdict.onset_ms, 38 * SECOND, 51 * SECOND);
 	assert_in_range(e->closed_ms - e->ended_ms, 29 * SECOND, 31 * SECOND);
 	assert_int_equal(e->ended_unix_ms - e->verdict.onset_unix_ms,
 			 e->ended_ms - e->verdict.onset_ms);
-	/* The share that was lost in the beginning. */
+	/* The rate of the first half. */
 	assert_near(e->verdict.evidence[0].value, 5000 / (1e9 / 4096));
 	assert_int_equal(e->verdict.severity, SEVERITY_CRITICAL);
 	step(f, ENDED_KEPT_MS / SECOND + 1, 2);
@@ -144,6 +144,41 @@ static void a_full_list_drops_its_oldest(void **state)
 	assert_int_equal(list.list[0].verdict.port, 4);
 }
 
+/* A verdict that became a symptom has not ended while its fault or the cause continues. */
+static void a_symptom_has_not_ended(void **state)
+{
+	struct ended_verdict e = {.verdict = {.device = "mlx5_2",
+					      .port = 1,
+					      .cause = CAUSE_PORT_OFF,
+					      .closed = CLOSE_EXPLAINED,
+					      .explained_by = CAUSE_LINK_FLAP,
+					      .explained_on = "mlx5_2"}};
+	struct verdict open[2] = {
+		{.device = "mlx5_2", .port = 1, .cause = CAUSE_PORT_OFF, .opened_ms = 7},
+		{.device = "mlx5_2", .port = 1, .cause = CAUSE_LINK_FLAP, .opened_ms = 7}};
+
+	(void)state;
+	assert_false(ended_is_over(&e, open, 2));
+	assert_false(ended_is_over(&e, open, 1));
+	assert_false(ended_is_over(&e, open + 1, 1));
+	assert_true(ended_is_over(&e, open, 0));
+	open[1].port = 2;
+	assert_true(ended_is_over(&e, open + 1, 1));
+	open[1].port = 1;
+	open[1].change = VERDICT_CLOSED;
+	open[1].opened_ms = 0;
+	assert_true(ended_is_over(&e, open + 1, 1));
+	/* The cause is on the PF's port. */
+	open[1].opened_ms = 7;
+	strcpy(e.verdict.explained_on, "mlx5_0");
+	assert_true(ended_is_over(&e, open + 1, 1));
+	strcpy(open[1].device, "mlx5_0");
+	assert_false(ended_is_over(&e, open + 1, 1));
+	/* The same fault occurs again after it was over. */
+	e.verdict.closed = CLOSE_CLEARED;
+	assert_true(ended_is_over(&e, open, 2));
+}
+
 static void rows_of_each_port(void **state)
 {
 	struct fixture *f = *state;
@@ -160,8 +195,8 @@ static void rows_of_each_port(void **state)
 	assert_true(isnan(received(f, 0, 9)));
 }
 
-/* The newest sample of the engine replaces the oldest row, which no reader uses. */
-static void rows_stay_while_the_engine_goes_on(void **state)
+/* The engine's next sample replaces the oldest row, which readers do not use. */
+static void rows_stay_while_the_engine_continues(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t oldest;
@@ -177,7 +212,7 @@ static void rows_stay_while_the_engine_goes_on(void **state)
 	assert_near(received(f, 1, WINDOW_ROWS - 2), 2e9);
 }
 
-/* A removed port is missing in the next report. */
+/* Until the next report is made, a removed port's rows can be read. */
 static void a_removed_port_can_be_read_until_the_next_report(void **state)
 {
 	struct fixture *f = *state;
@@ -186,18 +221,18 @@ static void a_removed_port_can_be_read_until_the_next_report(void **state)
 	step(f, 2, 1);
 	report(f);
 	assert_int_equal(f->report.n_ports, 2);
-	step(f, 1, 1); /* the third without it */
+	step(f, 1, 1); /* its third absence */
 	assert_int_equal(diagnosis_n_ports(f->d), 1);
 	assert_true(isnan(received(f, 1, 0)));
 	assert_near(received(f, 1, 3), 2e9);
 	report(f);
 	assert_int_equal(f->report.n_ports, 1);
-	step(f, 1, 2); /* it returns as a new port */
+	step(f, 1, 2); /* returns as a new port */
 	report(f);
 	assert_true(isnan(received(f, 1, 5)));
 }
 
-/* As they were read, when they are wanted; and those of a port that was not seen are unknown. */
+/* Counters are kept on request, as they were read; those of a port without a sample are unknown. */
 static void counters_are_kept(void **state)
 {
 	struct fixture *f = *state;
@@ -226,7 +261,7 @@ static void counters_are_kept(void **state)
 	assert_int_equal(diagnosis_report_keep_counters(&f->report, &o), 0);
 	assert_non_null(diagnosis_report_counters(&f->report, 0));
 	assert_null(diagnosis_report_counters(&f->report, 1));
-	report(f); /* no counters are requested any more */
+	report(f); /* a report without a request for counters */
 	assert_null(diagnosis_report_counters(&f->report, 0));
 }
 
@@ -243,11 +278,12 @@ TEST_GROUP(diagnosis_report)
 		cmocka_unit_test_setup_teardown(a_report_before_the_second_sample_has_no_rates,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(rows_of_each_port, setup, teardown),
-		cmocka_unit_test_setup_teardown(rows_stay_while_the_engine_goes_on, setup,
+		cmocka_unit_test_setup_teardown(rows_stay_while_the_engine_continues, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_removed_port_can_be_read_until_the_next_report,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(counters_are_kept, setup, teardown),
+		cmocka_unit_test(a_symptom_has_not_ended),
 		cmocka_unit_test_setup_teardown(ended_verdicts_are_kept_for_a_while, setup,
 						teardown),
 		cmocka_unit_test(a_full_list_drops_its_oldest),

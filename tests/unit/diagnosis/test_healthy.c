@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A thousand hours of healthy nodes, and what must not make them ill: more of the same, or less of
- * the samples.
+/* No verdicts in a thousand hours of healthy nodes, nor with scaled traffic or missing samples.
  *
  * when: ci */
 #include <setjmp.h>
@@ -13,7 +12,7 @@
 #include "diagnosis_world.h"
 #include "test_group.h"
 
-/* Simulated time for each pattern; sanitizers need ten times as long. */
+/* Simulated hours of each pattern; sanitizers are ten times as slow. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define HOURS 5
 #elif defined(__has_feature)
@@ -47,7 +46,7 @@ static void node_done(struct node *n)
 	world_done(&n->w);
 }
 
-static void told(const struct diagnosis *d, const char *pattern, uint64_t second)
+static void assert_no_verdict(const struct diagnosis *d, const char *pattern, uint64_t second)
 {
 	size_t n;
 	const struct verdict *v = diagnosis_verdicts(d, &n);
@@ -57,7 +56,7 @@ static void told(const struct diagnosis *d, const char *pattern, uint64_t second
 			 (unsigned long long)second);
 }
 
-/* keep: of a hundred samples. */
+/* factor: of the capacity. keep: percentage of samples that are not lost. */
 static void watch(const struct world_pattern *p, uint64_t seed, uint64_t seconds, double factor,
 		  unsigned keep)
 {
@@ -73,14 +72,14 @@ static void watch(const struct world_pattern *p, uint64_t seed, uint64_t seconds
 		if (world_random(&n.w) * 100 >= keep)
 			continue;
 		assert_int_equal(diagnosis_tick(n.d, &o), 0);
-		told(n.d, p->name, s);
+		assert_no_verdict(n.d, p->name, s);
 	}
 	for (int c = 0; c < N_CAUSES; c++)
 		assert_int_equal(diagnosis_onsets(n.d, (enum cause)c), 0);
 	node_done(&n);
 }
 
-/* Each hour another node, so that every one warms up. */
+/* Another node each hour, so that each one warms up. */
 static void a_thousand_healthy_hours(void **state)
 {
 	(void)state;
@@ -89,7 +88,7 @@ static void a_thousand_healthy_hours(void **state)
 			watch(&world_patterns[p], 1 + hour * WORLD_PATTERNS + p, HOUR_S, 1, 100);
 }
 
-/* Half of everything is healthy; so is twice of that. */
+/* With a fraction of the capacity, traffic is healthy, too. */
 static void scaled_traffic_is_healthy(void **state)
 {
 	(void)state;
@@ -108,7 +107,7 @@ static void samples_that_are_missing_make_no_verdict(void **state)
 			watch(&world_patterns[p], 50 + p, HOUR_S, 1, keep[k]);
 }
 
-/* So that the three above can fail. */
+/* Proves that the tests above can fail. */
 static void a_fault_in_healthy_traffic_is_found(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* When verdicts open, stay and end; and what the tables have to hold for every cause. */
+/* When verdicts open, stay and end; and consistency of the tables for every cause. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,31 +28,31 @@ static int setup(void **state)
 	return 0;
 }
 
-static enum latch_step say(enum rule_answer s)
+static enum latch_step tick(enum rule_answer s)
 {
 	now_ms += 1000;
 	return latch_update(&l, &row, &limits, s, false, now_ms, 1000);
 }
 
-/* The last step after this many seconds of the same answer. */
-static enum latch_step say_for(enum rule_answer s, int seconds)
+/* Repeats the answer for this many seconds or until a step; returns the step. */
+static enum latch_step tick_for(enum rule_answer s, int seconds)
 {
 	enum latch_step step = LATCH_SAME;
 
 	for (int i = 0; i < seconds && step == LATCH_SAME; i++)
-		step = say(s);
+		step = tick(s);
 	return step;
 }
 
 static void two_of_three_samples_open_a_verdict(void **state)
 {
 	(void)state;
-	assert_int_equal(say(ANSWER_YES), LATCH_SAME);
-	assert_int_equal(say(ANSWER_NO), LATCH_SAME);
-	assert_int_equal(say(ANSWER_NO), LATCH_SAME);
-	assert_int_equal(say(ANSWER_YES), LATCH_SAME);
-	assert_int_equal(say(ANSWER_NO), LATCH_SAME);
-	assert_int_equal(say(ANSWER_YES), LATCH_OPENED);
+	assert_int_equal(tick(ANSWER_YES), LATCH_SAME);
+	assert_int_equal(tick(ANSWER_NO), LATCH_SAME);
+	assert_int_equal(tick(ANSWER_NO), LATCH_SAME);
+	assert_int_equal(tick(ANSWER_YES), LATCH_SAME);
+	assert_int_equal(tick(ANSWER_NO), LATCH_SAME);
+	assert_int_equal(tick(ANSWER_YES), LATCH_OPENED);
 	assert_int_equal(l.bad_since_ms, now_ms - 2000);
 }
 
@@ -68,61 +68,61 @@ static void a_verdict_is_held_and_then_released(void **state)
 	uint64_t opened;
 
 	(void)state;
-	say_for(ANSWER_YES, 2);
+	tick_for(ANSWER_YES, 2);
 	opened = now_ms;
-	assert_int_equal(say_for(ANSWER_NO, 59), LATCH_SAME);
-	assert_int_equal(say(ANSWER_NO), LATCH_CLEARED);
+	assert_int_equal(tick_for(ANSWER_NO, 59), LATCH_SAME);
+	assert_int_equal(tick(ANSWER_NO), LATCH_CLEARED);
 	assert_int_equal(now_ms - opened, 60000);
 	/* A bad sample restarts the release time. */
-	say_for(ANSWER_YES, 80);
-	assert_int_equal(say_for(ANSWER_NO, 29), LATCH_SAME);
-	say(ANSWER_YES);
-	assert_int_equal(say_for(ANSWER_NO, 29), LATCH_SAME);
-	assert_int_equal(say(ANSWER_NO), LATCH_CLEARED);
+	tick_for(ANSWER_YES, 80);
+	assert_int_equal(tick_for(ANSWER_NO, 29), LATCH_SAME);
+	tick(ANSWER_YES);
+	assert_int_equal(tick_for(ANSWER_NO, 29), LATCH_SAME);
+	assert_int_equal(tick(ANSWER_NO), LATCH_CLEARED);
 	assert_false(latch_is_open(&l));
 }
 
 static void without_traffic_a_verdict_ends_later(void **state)
 {
 	(void)state;
-	say_for(ANSWER_YES, 2);
-	assert_int_equal(say_for(ANSWER_NO_TRAFFIC, 299), LATCH_SAME);
-	assert_int_equal(say(ANSWER_NO_TRAFFIC), LATCH_CLEARED);
+	tick_for(ANSWER_YES, 2);
+	assert_int_equal(tick_for(ANSWER_NO_TRAFFIC, 299), LATCH_SAME);
+	assert_int_equal(tick(ANSWER_NO_TRAFFIC), LATCH_CLEARED);
 }
 
 static void undecided_samples_end_a_verdict_later(void **state)
 {
 	(void)state;
-	say_for(ANSWER_YES, 2);
-	assert_int_equal(say_for(ANSWER_UNDECIDED, 299), LATCH_SAME);
-	assert_int_equal(say(ANSWER_UNDECIDED), LATCH_UNSEEN);
+	tick_for(ANSWER_YES, 2);
+	assert_int_equal(tick_for(ANSWER_UNDECIDED, 299), LATCH_SAME);
+	assert_int_equal(tick(ANSWER_UNDECIDED), LATCH_UNSEEN);
 }
 
 static void undecided_samples_change_nothing(void **state)
 {
 	(void)state;
-	say(ANSWER_YES);
-	say_for(ANSWER_UNDECIDED, 50);
-	assert_int_equal(say(ANSWER_YES), LATCH_OPENED);
+	tick(ANSWER_YES);
+	tick_for(ANSWER_UNDECIDED, 50);
+	assert_int_equal(tick(ANSWER_YES), LATCH_OPENED);
 }
 
 static void a_gap_interrupts_consecutive_samples(void **state)
 {
 	(void)state;
-	say(ANSWER_YES);
+	tick(ANSWER_YES);
 	latch_gap(&l);
-	assert_int_equal(say(ANSWER_YES), LATCH_SAME);
-	assert_int_equal(say(ANSWER_YES), LATCH_OPENED);
+	assert_int_equal(tick(ANSWER_YES), LATCH_SAME);
+	assert_int_equal(tick(ANSWER_YES), LATCH_OPENED);
 }
 
-/* Clearing is none. */
+/* Only openings count as onsets. */
 static void onsets_are_counted_for_an_hour(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 3; i++) {
-		assert_int_equal(say_for(ANSWER_YES, 2), LATCH_OPENED);
+		assert_int_equal(tick_for(ANSWER_YES, 2), LATCH_OPENED);
 		assert_int_equal(latch_onsets(&l, now_ms), i + 1);
-		assert_int_equal(say_for(ANSWER_NO, 600), LATCH_CLEARED);
+		assert_int_equal(tick_for(ANSWER_NO, 600), LATCH_CLEARED);
 	}
 	now_ms += 3450 * 1000;
 	assert_int_equal(latch_onsets(&l, now_ms), 2);
@@ -159,7 +159,7 @@ static bool reaches(int from, int to, unsigned depth)
 	return false;
 }
 
-/* Otherwise two causes would hide each other. */
+/* A cycle of explanations would hide all of its causes. */
 static void no_cause_explains_itself(void **state)
 {
 	(void)state;
@@ -183,7 +183,7 @@ static void resting_equals_updating(void **state)
 
 		seed = seed * 6364136223846793005 + 1442695040888963407;
 		at_once = seed >> 63;
-		/* Runs in which nothing is bad come after runs in which much is. */
+		/* Phases without faults alternate with phases of many. */
 		answer = (enum rule_answer)((seed >> 40) % 4);
 		if (i / 200 % 2 && answer == ANSWER_YES)
 			answer = ANSWER_NO;
@@ -199,7 +199,7 @@ static void resting_equals_updating(void **state)
 	assert_in_range(opened, 10, 1000);
 }
 
-/* Whatever opens can end. */
+/* Every verdict that opens can end. */
 static void every_cause_can_clear(void **state)
 {
 	(void)state;
@@ -257,7 +257,7 @@ static void a_latch_at_rest_can_be_freed(void **state)
 
 		seed = seed * 6364136223846793005 + 1442695040888963407;
 		answer = (enum rule_answer)((seed >> 40) % 4);
-		/* Some of the silences are longer than the hour for which onsets count. */
+		/* Some quiet phases are longer than the hour for which onsets count. */
 		if (answer == ANSWER_YES && i / 200 % 3)
 			answer = ANSWER_NO;
 		now += i / 200 % 3 == 2 ? 30000 : 1000;

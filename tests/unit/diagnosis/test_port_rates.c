@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The rates of a port, kept with less memory while nothing moves: always those of rates.h. */
+/* The rates of a port that needs less memory while idle always equal those of rates.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +45,7 @@ static void assert_same(const struct rates *r)
 	assert_int_equal(port_rates_resets(&port), whole.resets);
 }
 
-/* The sample, by both. */
+/* Gives the sample to both and compares them. */
 static const struct rates *sample(double interval_s)
 {
 	struct rates *r;
@@ -55,7 +55,7 @@ static const struct rates *sample(double interval_s)
 	r = port_rates_update(&port, &room, value, interval_s, GAP, LINE, &code);
 	assert_int_equal(code, 0);
 	assert_same(r);
-	memset(&room, 0, sizeof(room)); /* other ports use it, too */
+	memset(&room, 0, sizeof(room)); /* shared with other ports */
 	assert_same(port_rates_again(&port, &room, interval_s));
 	return r;
 }
@@ -97,8 +97,8 @@ static void a_restart_forgets_the_values(void **state)
 	begin(0);
 }
 
-/* One step of a port's life: traffic, silence, counters that cannot be read, start over or wrap. */
-static void live(unsigned kind)
+/* One random step of `kind`: traffic, unreadable counters, resets or wraps. */
+static void change_values(unsigned kind)
 {
 	for (int s = 0; s < N_SERIES; s++) {
 		if (rand() % 8 != 0)
@@ -119,7 +119,7 @@ static void live(unsigned kind)
 	}
 }
 
-static void rates_are_the_same_in_any_life(void **state)
+static void rates_are_always_equal(void **state)
 {
 	unsigned rested = 0;
 
@@ -128,9 +128,9 @@ static void rates_are_the_same_in_any_life(void **state)
 		srand(seed);
 		begin(seed % 2 ? (double)NAN : 4294900000.0);
 		for (int i = 0; i < 400; i++) {
-			/* Phases of 100 samples, the second half of each in silence. */
+			/* Phases of 100 samples, most of which are idle. */
 			if (i % 100 < 20 && rand() % 3 == 0)
-				live((unsigned)rand() % 12);
+				change_values((unsigned)rand() % 12);
 			if (rand() % 150 == 0) {
 				rates_restart(&whole);
 				port_rates_restart(&port);
@@ -139,7 +139,7 @@ static void rates_are_the_same_in_any_life(void **state)
 			rested += !port.moving;
 		}
 	}
-	/* Without a time at rest the comparison would prove nothing. */
+	/* Proves that the port was idle often enough. */
 	assert_in_range(rested, 1000, 15000);
 	begin(0);
 }
@@ -149,7 +149,7 @@ TEST_GROUP(port_rates)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_idle_port_keeps_only_its_values),
 		cmocka_unit_test(a_restart_forgets_the_values),
-		cmocka_unit_test(rates_are_the_same_in_any_life),
+		cmocka_unit_test(rates_are_always_equal),
 	};
 
 	return test_group_run(tests, NULL, NULL);

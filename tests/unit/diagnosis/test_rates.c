@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Rates from counters: the ways in which counters go backwards, and values without a rate. */
+/* Rates of counters: the ways in which counters go backwards, and values without a rate. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +57,7 @@ static void an_unread_counter_is_not_0(void **state)
 	(void)state;
 	begin(100);
 	assert_true(isnan(step(SERIES_CE, (double)NAN)));
-	/* Over both samples: 200 in 2 s. */
+	/* 200 events in the 2 s of both samples. */
 	value[SERIES_CE] = 300;
 	rates_update(&r, value, 1, GAP, LINE);
 	assert_true(r.rate[SERIES_CE] == 100);
@@ -77,7 +77,7 @@ static void each_counter_has_its_own_time(void **state)
 	value[SERIES_CE] = 500;
 	value[SERIES_CNP_SENT] = 180;
 	rates_update(&r, value, 1, GAP, LINE);
-	/* 400 and 80 in 4 s. */
+	/* 400 and 80 events in 4 s. */
 	assert_true(r.rate[SERIES_CE] == 100 && r.rate[SERIES_CNP_SENT] == 20);
 	assert_true(rates_together(&r, SERIES_CE, SERIES_CNP_SENT));
 	assert_true(isnan(step(SERIES_CE, (double)NAN)));
@@ -94,7 +94,7 @@ static void a_32_bit_counter_wraps(void **state)
 	assert_true(step(SERIES_CE, 4294967296.0 - 500) == 500);
 	assert_true(step(SERIES_CE, 100) == 600);
 	assert_int_equal(r.resets, 0);
-	/* Bytes are never of 32 bits. */
+	/* Byte counters never have 32 bits. */
 	begin(4294967296.0 - 1000);
 	assert_true(isnan(step(SERIES_BYTES_SENT, 100)));
 }
@@ -103,13 +103,13 @@ static void a_counter_that_starts_again_is_a_reset(void **state)
 {
 	(void)state;
 	begin(5e6);
-	/* For three samples it might yet return. */
+	/* For three samples the old total may still return. */
 	assert_true(isnan(step(SERIES_CE, 10)));
 	assert_true(isnan(step(SERIES_CE, 20)));
 	assert_true(isnan(step(SERIES_CE, 30)));
 	assert_int_equal(r.resets, 0);
 	assert_true(step(SERIES_CE, 50) == 20);
-	/* Near 2^32, but not as fast as it was: no wrap. */
+	/* Near 2^32, but with a rate far above the previous one: not a wrap. */
 	begin(4294967296.0 - 1000);
 	step(SERIES_CE, 4294967296.0 - 999);
 	assert_true(isnan(step(SERIES_CE, 50000)));
@@ -120,16 +120,17 @@ static void a_slightly_smaller_reading_is_ignored(void **state)
 	(void)state;
 	begin(1000);
 	assert_true(step(SERIES_CE, 997) == 0);
-	/* What is counted again is not counted twice. */
+	/* Events that were counted before do not count again. */
 	assert_true(step(SERIES_CE, 1005) == 5);
-	/* From 1 to 0 is no small step, and back is no new event. */
+	/* A fall from 1 to 0 is not a slightly smaller reading, and the return to 1 is not a new
+	 * event. */
 	begin(1);
 	assert_true(isnan(step(SERIES_LINK_DOWN, 0)));
 	assert_true(step(SERIES_LINK_DOWN, 1) == 0);
 }
 
-/* Reads 0 once or twice, and then at least its old total: no reset; the rate covers the whole
- * time. */
+/* The counter reads 0 once or twice and then at least its old total: not a reset; the rate covers
+ * the whole time. */
 static void a_counter_that_reads_0_and_returns_is_no_reset(void **state)
 {
 	(void)state;
@@ -139,7 +140,7 @@ static void a_counter_that_reads_0_and_returns_is_no_reset(void **state)
 	assert_true(step(SERIES_BYTES_SENT, 5e6 + 300) == 100); /* 300 in 3 s */
 	assert_true(step(SERIES_BYTES_SENT, 5e6 + 500) == 200);
 	assert_int_equal(r.ignored, 0);
-	/* Many at once: a gap for all, and no reset. */
+	/* Several counters at once: a gap for all, and no reset. */
 	begin(5e6);
 	value[SERIES_CE] = value[SERIES_BYTES_SENT] = 0;
 	rates_update(&r, value, 1, GAP, LINE);
@@ -149,33 +150,33 @@ static void a_counter_that_reads_0_and_returns_is_no_reset(void **state)
 	assert_int_equal(r.resets, 0);
 }
 
-/* A driver that cannot read answers 0: its total must not become the rate of the next sample. */
+/* A driver that fails to read returns 0: the total must not become the rate of the next sample. */
 static void a_base_of_0_counts_once_it_was_read_twice(void **state)
 {
 	(void)state;
 	begin(0);
 	assert_true(isnan(step(SERIES_BYTES_SENT, 7e9)));
 	assert_true(step(SERIES_BYTES_SENT, 7e9 + 500) == 500);
-	/* The others were read twice by now, or three times. */
+	/* The other counters have read 0 at least twice by now. */
 	assert_true(step(SERIES_CE, 3) == 3);
-	/* Not read in between: the 0 is as old, and still the only one. */
+	/* An unread sample between does not confirm the 0. */
 	begin(0);
 	assert_true(isnan(step(SERIES_CE, (double)NAN)));
 	assert_true(isnan(step(SERIES_CE, 4e6)));
 	assert_true(step(SERIES_CE, 4e6 + 2) == 2);
-	/* Read twice, with a sample between them that was not: a counter that began at 0. */
+	/* Two zeros with an unread sample between them: the counter did begin at 0. */
 	begin(0);
 	step(SERIES_CE, (double)NAN);
 	assert_true(step(SERIES_CE, 0) == 0);
 	assert_true(step(SERIES_CE, 5) == 5);
-	/* A gap ends with a new base, which may be such a 0 as well. */
+	/* A gap ends with a new base, which may be such a 0, too. */
 	begin(8e6);
 	step(SERIES_CE, (double)NAN);
 	value[SERIES_CE] = 0;
 	rates_update(&r, value, GAP, GAP, LINE);
 	assert_true(isnan(step(SERIES_CE, 8e6 + 9)));
 	assert_true(step(SERIES_CE, 8e6 + 10) == 1);
-	/* So is the first sample after the port's counters were dropped. */
+	/* The same holds for the first sample after rates_restart(). */
 	rates_restart(&r);
 	step(SERIES_CE, 0);
 	assert_true(isnan(step(SERIES_CE, 8e6 + 20)));
@@ -197,8 +198,8 @@ static void many_counters_at_0_are_a_gap(void **state)
 	assert_true(step(SERIES_CE, 14) == 5);
 }
 
-/* Two ends of whole seconds can fall into one sample, three cannot. */
-static void whole_seconds_come_late(void **state)
+/* A counter of whole seconds may rise by two in a sample of one second, but not by three. */
+static void whole_seconds_arrive_late(void **state)
 {
 	(void)state;
 	begin_at_rest(0);
@@ -220,12 +221,12 @@ static void rates_above_the_line_rate_are_ignored(void **state)
 	assert_true(isnan(step(SERIES_PAUSE_SENT, 1.2)));
 	assert_int_equal(r.ignored, 3);
 	assert_true(step(SERIES_BYTES_SENT, 2.2 * LINE) > 0.9 * LINE);
-	/* Repaired bits are not packets. */
+	/* The line rate in packets does not limit counts of repaired bits. */
 	assert_true(step(SERIES_CORRECTED_BITS, LINE) > 0.99 * LINE);
 }
 
-/* VFs of mlx5 count slow restarts and what they send, and no CNPs as a whole. */
-static void cnps_that_are_not_counted_are_no_zero(void **state)
+/* mlx5 VFs count slow restarts and sent CNPs, but not all CNPs. */
+static void uncounted_cnps_are_unknown(void **state)
 {
 	(void)state;
 	begin_at_rest(0);
@@ -274,9 +275,9 @@ TEST_GROUP(rates)
 		cmocka_unit_test(a_counter_that_reads_0_and_returns_is_no_reset),
 		cmocka_unit_test(a_base_of_0_counts_once_it_was_read_twice),
 		cmocka_unit_test(many_counters_at_0_are_a_gap),
-		cmocka_unit_test(whole_seconds_come_late),
+		cmocka_unit_test(whole_seconds_arrive_late),
 		cmocka_unit_test(rates_above_the_line_rate_are_ignored),
-		cmocka_unit_test(cnps_that_are_not_counted_are_no_zero),
+		cmocka_unit_test(uncounted_cnps_are_unknown),
 		cmocka_unit_test(every_name_is_found),
 	};
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Scenario files: what they say, what is wrong with them, and that neither costs more than it may.
- */
+/* Scenario files: their contents, their errors, and limits on their size. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -108,7 +107,7 @@ static void a_header_describes_ports(void **state)
 	"{\"t\":" t ",\"device\":\"" device                                                        \
 	"\",\"values\":{\"roce_ecn_ce_received_packets_total\":1}}\n"
 
-static void lines_of_one_moment_are_one(void **state)
+static void lines_of_one_moment_are_one_sample(void **state)
 {
 	(void)state;
 	open_text(LINE_OF("1", "a") LINE_OF("1.1", "b") LINE_OF("2", "b") LINE_OF("2.01", "a")
@@ -119,7 +118,7 @@ static void lines_of_one_moment_are_one(void **state)
 	assert_true(next());
 	assert_int_equal(o.n_ports, 2);
 	assert_false(o.partial);
-	/* Only one port, and too early: the other port is not removed. */
+	/* An early line with one port makes a partial sample; the other port is not removed. */
 	assert_true(next());
 	assert_int_equal(o.n_ports, 1);
 	assert_true(o.partial);
@@ -176,7 +175,7 @@ static void mistakes_are_reported_once_and_skipped(void **state)
 	assert_non_null(strstr(complaints, "F: 3 more mistakes like these"));
 }
 
-/* A line longer than memory is for, and the next one. */
+/* Lines above SCENARIO_LINE_MAX are skipped, the next one is read. */
 static void too_long_lines_are_skipped(void **state)
 {
 	size_t len = SCENARIO_LINE_MAX + 1000;
@@ -193,7 +192,7 @@ static void too_long_lines_are_skipped(void **state)
 	free(text);
 }
 
-static void there_are_not_too_many_ports(void **state)
+static void the_number_of_ports_is_limited(void **state)
 {
 	char *text;
 	size_t len;
@@ -222,11 +221,11 @@ TEST_GROUP(scenario)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(a_header_describes_ports, teardown),
-		cmocka_unit_test_teardown(lines_of_one_moment_are_one, teardown),
+		cmocka_unit_test_teardown(lines_of_one_moment_are_one_sample, teardown),
 		cmocka_unit_test_teardown(several_ports_in_a_line, teardown),
 		cmocka_unit_test_teardown(mistakes_are_reported_once_and_skipped, teardown),
 		cmocka_unit_test_teardown(too_long_lines_are_skipped, teardown),
-		cmocka_unit_test_teardown(there_are_not_too_many_ports, teardown),
+		cmocka_unit_test_teardown(the_number_of_ports_is_limited, teardown),
 		cmocka_unit_test_teardown(an_empty_file_has_no_samples, teardown),
 	};
 

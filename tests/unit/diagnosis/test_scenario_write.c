@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is written of an observation is read back as the same. */
+/* Written observations are equal when they are read back. */
 #include "scenario_write.h"
 
 #include <setjmp.h>
@@ -23,7 +23,7 @@
 
 static uint64_t seed = 7;
 
-/* Below n; the same in every run. */
+/* A pseudo-random number below n, the same in every run. */
 static uint32_t pick(uint32_t n)
 {
 	seed = seed * 6364136223846793005u + 1442695040888963407u;
@@ -160,7 +160,7 @@ static void pick_port(struct drawn *d, size_t i)
 	o->settings = coin() ? &d->settings[i] : NULL;
 }
 
-/* t in whole milliseconds, as a clock has them. */
+/* t: a multiple of 1 ms, like the clock's values. */
 static void draw(struct drawn *d, uint64_t t_ms)
 {
 	memset(d, 0, sizeof(*d));
@@ -176,43 +176,43 @@ static void draw(struct drawn *d, uint64_t t_ms)
 			d->o.sources[i] = (struct source_state){true, i, t_ms - pick(1000)};
 }
 
-static void assert_same_number(double read, double told)
+static void assert_same_number(double read, double written)
 {
-	assert_true(isnan(told) ? isnan(read) : read == told);
+	assert_true(isnan(written) ? isnan(read) : read == written);
 }
 
 static void assert_same_port(const struct port_observation *read,
-			     const struct port_observation *told)
+			     const struct port_observation *written)
 {
-	assert_string_equal(read->device, told->device);
-	assert_int_equal(read->port, told->port);
-	assert_string_equal(read->netdev, told->netdev);
-	assert_string_equal(read->function, told->function);
-	assert_string_equal(read->parent, told->parent);
-	assert_string_equal(read->driver, told->driver);
-	assert_string_equal(read->bytes_source, told->bytes_source);
-	assert_int_equal(read->visible, told->visible);
-	assert_int_equal(read->management, told->management);
-	assert_int_equal(read->admin_down, told->admin_down);
-	assert_int_equal(read->link_disabled, told->link_disabled);
-	assert_int_equal(read->was_active, told->was_active);
-	assert_int_equal(read->gid_moved, told->gid_moved);
-	assert_int_equal(read->state, told->state);
-	assert_int_equal(read->link_layer, told->link_layer);
-	assert_int_equal(read->rate_bps, told->rate_bps);
-	assert_int_equal(read->mtu, told->mtu);
+	assert_string_equal(read->device, written->device);
+	assert_int_equal(read->port, written->port);
+	assert_string_equal(read->netdev, written->netdev);
+	assert_string_equal(read->function, written->function);
+	assert_string_equal(read->parent, written->parent);
+	assert_string_equal(read->driver, written->driver);
+	assert_string_equal(read->bytes_source, written->bytes_source);
+	assert_int_equal(read->visible, written->visible);
+	assert_int_equal(read->management, written->management);
+	assert_int_equal(read->admin_down, written->admin_down);
+	assert_int_equal(read->link_disabled, written->link_disabled);
+	assert_int_equal(read->was_active, written->was_active);
+	assert_int_equal(read->gid_moved, written->gid_moved);
+	assert_int_equal(read->state, written->state);
+	assert_int_equal(read->link_layer, written->link_layer);
+	assert_int_equal(read->rate_bps, written->rate_bps);
+	assert_int_equal(read->mtu, written->mtu);
 	for (int i = 0; i < N_SERIES; i++)
-		assert_same_number(read->value[i], told->value[i]);
-	assert_same_number(read->stalled_received_s, told->stalled_received_s);
-	assert_same_number(read->stalled_sent_s, told->stalled_sent_s);
-	assert_memory_equal(&read->qps, &told->qps, sizeof(told->qps));
-	assert_memory_equal(&read->health, &told->health, sizeof(told->health));
-	assert_int_equal(read->n_pods, told->n_pods);
-	for (size_t i = 0; i < told->n_pods; i++)
-		assert_memory_equal(&read->pods[i], &told->pods[i], sizeof(told->pods[i]));
-	assert_int_equal(!read->settings, !told->settings);
-	if (told->settings)
-		assert_memory_equal(read->settings, told->settings, sizeof(*told->settings));
+		assert_same_number(read->value[i], written->value[i]);
+	assert_same_number(read->stalled_received_s, written->stalled_received_s);
+	assert_same_number(read->stalled_sent_s, written->stalled_sent_s);
+	assert_memory_equal(&read->qps, &written->qps, sizeof(written->qps));
+	assert_memory_equal(&read->health, &written->health, sizeof(written->health));
+	assert_int_equal(read->n_pods, written->n_pods);
+	for (size_t i = 0; i < written->n_pods; i++)
+		assert_memory_equal(&read->pods[i], &written->pods[i], sizeof(written->pods[i]));
+	assert_int_equal(!read->settings, !written->settings);
+	if (written->settings)
+		assert_memory_equal(read->settings, written->settings, sizeof(*written->settings));
 }
 
 static void put_line(FILE *f, const struct observation *o)
@@ -231,7 +231,7 @@ static void complain(const char *message, void *arg)
 	fail_msg("%s", message);
 }
 
-static void read_back(FILE *file, const struct drawn *told, size_t n)
+static void read_back(FILE *file, const struct drawn *written, size_t n)
 {
 	struct thresholds limits;
 	struct observation o;
@@ -242,7 +242,7 @@ static void read_back(FILE *file, const struct drawn *told, size_t n)
 	rewind(file);
 	assert_int_equal(scenario_open(&s, file, "F", &limits, complain, NULL, &e), 0);
 	for (size_t k = 0; k < n; k++) {
-		const struct observation *wanted = &told[k].o;
+		const struct observation *wanted = &written[k].o;
 
 		assert_int_equal(scenario_next(s, &o, &e), 1);
 		assert_int_equal(o.now_ms, wanted->now_ms + SCENARIO_BASE_MS);
@@ -262,23 +262,23 @@ static void read_back(FILE *file, const struct drawn *told, size_t n)
 	scenario_free(s);
 }
 
-/* Also if a later line revokes values of an earlier one. */
+/* Also if a later line removes values of an earlier one. */
 static void written_scenarios_are_read_back(void **state)
 {
 	(void)state;
 	for (unsigned round = 0; round < 100; round++) {
-		static struct drawn told[3];
+		static struct drawn written[3];
 		FILE *file = tmpfile();
 
 		assert_non_null(file);
 		fputs("{\"scenario\":\"x\"}\n", file);
-		for (size_t k = 0; k < ARRAY_SIZE(told); k++) {
-			draw(&told[k], 2000 + 1000 * k + pick(500));
+		for (size_t k = 0; k < ARRAY_SIZE(written); k++) {
+			draw(&written[k], 2000 + 1000 * k + pick(500));
 			for (size_t i = 0; k > 0 && i < PORTS_MAX; i++)
-				told[k].ports[i].port = told[0].ports[i].port;
-			put_line(file, &told[k].o);
+				written[k].ports[i].port = written[0].ports[i].port;
+			put_line(file, &written[k].o);
 		}
-		read_back(file, told, ARRAY_SIZE(told));
+		read_back(file, written, ARRAY_SIZE(written));
 		fclose(file);
 	}
 }

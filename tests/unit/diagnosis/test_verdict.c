@@ -25,8 +25,8 @@ static void make(struct verdict *v, const char *device, enum cause cause, const 
 	strcpy(v->pods[0].name, pod);
 }
 
-/* The verdict is a symptom of one of the PF. */
-static void led(struct verdict *v, const char *pf, enum cause cause)
+/* Makes the verdict a symptom of a verdict of the PF. */
+static void make_symptom(struct verdict *v, const char *pf, enum cause cause)
 {
 	v->explained = true;
 	strcpy(v->pf, pf);
@@ -72,21 +72,22 @@ static void test_pods_of_the_vfs(void **state)
 	make(&v[7], "mlx5_6", CAUSE_PEER_GONE, "with another cause");
 	for (int i = 0; i < 8; i++)
 		if (i != 1 && i != 7)
-			led(&v[i], i == 5 ? "mlx5_9" : "mlx5_0", CAUSE_LINK_FLAP);
+			make_symptom(&v[i], i == 5 ? "mlx5_9" : "mlx5_0", CAUSE_LINK_FLAP);
 	v[6].opened_ms = 0;
 	assert_pods(&v[1], v, 8, "a b c ");
-	/* The first ones were copied. */
+	/* The verdict already has copies of some pods. */
 	v[1].n_pods = 3;
 	v[1].pods[0] = v[0].pods[0];
 	v[1].pods[1] = v[4].pods[0];
+	v[1].pods[2] = v[2].pods[0];
 	assert_pods(&v[1], v, 8, "a c b ");
-	/* What explains the PF's verdict explains theirs. */
+	/* The cause that explains the PF's verdict also explains the VFs' verdicts. */
 	v[7] = v[1];
 	v[7].cause = CAUSE_NIC_STUCK;
 	v[7].symptoms = CAUSE_BIT(CAUSE_LINK_FLAP);
 	v[7].n_pods = 0;
 	assert_pods(&v[7], v, 8, "a b c ");
-	/* Port 2 has another cable. */
+	/* Another port of the PF has another link. */
 	v[7].port = 2;
 	assert_pods(&v[7], v, 8, "");
 }
@@ -96,12 +97,23 @@ static void test_main_evidence(void **state)
 	const double none = (double)NAN;
 	struct evidence e[] = {{"context", "", 1, none, -1, NULL},
 			       {"unknown", "", none, 2, -1, NULL},
-			       {"limited", "", 3, 2, -1, NULL}};
+			       {"quiet", "1/s", 0, 10, -1, NULL},
+			       {"beyond", "1/s", 811, 10, -1, NULL},
+			       {"less", "", 3, 2, -1, NULL}};
 
 	(void)state;
-	assert_null(evidence_main(e, 0));
-	assert_string_equal(evidence_main(e, 1)->name, "context");
-	assert_string_equal(evidence_main(e, 3)->name, "limited");
+	assert_null(evidence_main(e, 0, false));
+	assert_string_equal(evidence_main(e, 1, false)->name, "context");
+	/* The evidence furthest beyond its limit comes first. */
+	assert_string_equal(evidence_main(e, 5, false)->name, "beyond");
+	assert_string_equal(evidence_main(e, 5, true)->name, "quiet");
+	/* One event exceeds a limit of 0. */
+	e[4] = (struct evidence){"one", "", 1, 0, -1, NULL};
+	assert_string_equal(evidence_main(e, 5, false)->name, "one");
+	evidence_sort(e, 5, false);
+	assert_string_equal(e[0].name, "one");
+	assert_string_equal(e[1].name, "context");
+	assert_string_equal(e[4].name, "beyond");
 }
 
 static void assert_text(const char *unit, double value, const char *wanted)
@@ -120,10 +132,17 @@ static void test_texts(void **state)
 	char text[EVIDENCE_TEXT_SIZE], name[EVIDENCE_NAME_SIZE];
 
 	(void)state;
-	assert_text("ratio", 0.000721, "0.072 %");
-	assert_text("1/s", 403.3, "403/s");
+	assert_text("ratio", 0.0005195, "0.0519 %");
+	assert_text("ratio", 1.003, "100 %");
+	assert_text("ratio", 0.0005002, "0.05 %");
+	assert_text("ratio", 1, "100 %");
+	assert_text("ratio", 0, "0 %");
+	assert_text("ratio", 2.5e-9, "2.5e-09");
+	assert_text("1/s", 403, "403/s");
 	assert_text("B/s", 12.5e9, "100 Gbit/s");
-	assert_text("s", 1733, "1733 s");
+	assert_text("s", 1733, "28m");
+	assert_text("s", 99.73, "99.73 s");
+	assert_text("", 24000, "24,000");
 	assert_text("", 3, "3");
 	evidence_text(&word, text);
 	assert_string_equal(text, "down");
@@ -131,13 +150,29 @@ static void test_texts(void **state)
 	assert_string_equal(name, "lane 3, share");
 }
 
+static void test_masks_are_priorities(void **state)
+{
+	static const struct {
+		double mask;
+		const char *text;
+	} rows[] = {{8, "3"}, {24, "3,4"}, {0, "none"}, {255, "0,1,2,3,4,5,6,7"}};
+	char text[EVIDENCE_TEXT_SIZE];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct evidence e = {.unit = EVIDENCE_PRIORITIES, .value = rows[i].mask};
+
+		assert_true(evidence_is_word(&e));
+		assert_string_equal(evidence_text(&e, text), rows[i].text);
+	}
+}
+
 TEST_GROUP(verdict)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pods_of_its_own),
-		cmocka_unit_test(test_pods_of_the_vfs),
-		cmocka_unit_test(test_main_evidence),
-		cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_pods_of_its_own),	     cmocka_unit_test(test_pods_of_the_vfs),
+		cmocka_unit_test(test_main_evidence),	     cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_masks_are_priorities),
 	};
 
 	return test_group_run(tests, NULL, NULL);

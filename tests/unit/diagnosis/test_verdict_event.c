@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which changes of verdicts are worth an event. */
+/* Changes of verdicts that cause an event, and its text. */
 #include "verdict_event.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@
 
 struct fixture {
 	struct diagnosis_report report;
-	struct verdict v; /* a pod's, opened */
+	struct verdict v; /* an opened verdict of a pod's device */
 	struct event e;
 };
 
@@ -46,7 +46,7 @@ static void test_onset(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_true(verdict_event(&f->v, 17, &f->e));
+	assert_true(verdict_event(&f->v, &f->v, 1, 17, &f->e));
 	assert_int_equal(f->e.type, EVENT_WARNING);
 	assert_string_equal(f->e.reason, "DiagnosisOnset");
 	assert_string_equal(f->e.namespace, "train");
@@ -59,7 +59,7 @@ static void test_onset(void **state)
 			 f->e.message);
 	f->v.severity = SEVERITY_INFO;
 	f->v.n_pods = 0;
-	assert_true(verdict_event(&f->v, 17, &f->e));
+	assert_true(verdict_event(&f->v, &f->v, 1, 17, &f->e));
 	assert_int_equal(f->e.type, EVENT_NORMAL);
 	assert_string_equal(f->e.pod, "");
 }
@@ -71,18 +71,24 @@ static void test_end(void **state)
 		[CLOSE_GONE] = "mlx5_1 port 1: peer_gone is over, the port was removed",
 		[CLOSE_UNSEEN] =
 			("mlx5_1 port 1: peer_gone is closed, its counters are no longer visible"),
-		[CLOSE_EXPLAINED] = "mlx5_1 port 1: peer_gone is now explained by another cause",
+		[CLOSE_EXPLAINED] = "mlx5_1 port 1: peer_gone is now explained by link_flap; pods",
 	};
 	struct fixture *f = *state;
 
 	f->v.change = VERDICT_CLOSED;
+	f->v.explained_by = CAUSE_LINK_FLAP;
+	strcpy(f->v.explained_on, "mlx5_1");
 	for (int why = CLOSE_CLEARED; why <= CLOSE_EXPLAINED; why++) {
 		f->v.closed = (enum close_reason)why;
-		assert_true(verdict_event(&f->v, 17, &f->e));
+		assert_true(verdict_event(&f->v, &f->v, 1, 17, &f->e));
 		assert_int_equal(f->e.type, EVENT_NORMAL);
 		assert_string_equal(f->e.reason, "DiagnosisEnd");
-		assert_string_equal(f->e.message, texts[why]);
+		assert_ptr_equal(strstr(f->e.message, texts[why]), f->e.message);
+		assert_non_null(strstr(f->e.message, "; pods: train/job-7"));
 	}
+	strcpy(f->v.explained_on, "mlx5_0");
+	assert_true(verdict_event(&f->v, &f->v, 1, 17, &f->e));
+	assert_non_null(strstr(f->e.message, "is now explained by link_flap of mlx5_0; pods"));
 }
 
 static void test_an_end_has_its_length_and_its_worst_value(void **state)
@@ -96,15 +102,69 @@ static void test_an_end_has_its_length_and_its_worst_value(void **state)
 	f->v.worst.evidence[0] = (struct evidence){"peers", "", 7, (double)NAN, -1, NULL};
 	f->v.worst.evidence[1] = (struct evidence){
 		"packets of priority #", "ratio", 0.0007, 0.0001, 3, NULL};
-	assert_true(verdict_event(&f->v, 17, &f->e));
+	assert_true(verdict_event(&f->v, &f->v, 1, 17, &f->e));
 	assert_string_equal(f->e.message,
 			    "mlx5_1 port 1: peer_gone is over, lasted 75 s, at worst 0.07 %: "
-			    "packets of priority 3");
-	/* It goes on, under another name. */
+			    "packets of priority 3; pods: train/job-7, train/job-8, train/job-9, "
+			    "train/job-10, train/job-11, train/job-12 and 2 more");
+	/* The fault continues as a symptom of another cause. */
 	f->v.closed = CLOSE_EXPLAINED;
-	assert_true(verdict_event(&f->v, 17, &f->e));
+	assert_true(verdict_event(&f->v, &f->v, 1, 17, &f->e));
+	assert_non_null(
+		strstr(f->e.message, "peer_gone is now explained by another cause; pods: "));
+}
+
+static void test_all_pods_are_named(void **state)
+{
+	struct fixture *f = *state;
+	struct verdict all[2] = {f->v, f->v};
+
+	for (uint32_t i = 1; i < VERDICT_PODS_MAX; i++) {
+		all[0].pods[i] = f->v.pods[0];
+		snprintf(all[0].pods[i].name, sizeof(all[0].pods[i].name), "job-7%u", i);
+	}
+	all[0].n_pods = VERDICT_PODS_MAX + 3;
+	all[0].before_start = true;
+	assert_true(verdict_event(&all[0], all, 1, 17, &f->e));
+	assert_non_null(strstr(f->e.message, "; since before rocelet's start; pods: train/job-7, "
+					     "train/job-71, train/job-72, "));
+	assert_non_null(strstr(f->e.message, "train/job-75 and 3 more"));
+	assert_string_equal(f->e.pod, "job-7");
+	assert_string_equal(f->e.other_pods,
+			    "train/job-71,train/job-72,train/job-73,train/job-74,train/job-75");
+	/* Pods whose names do not fit are counted, too. */
+	memset(all[0].pods[1].name, 'x', sizeof(all[0].pods[1].name) - 1);
+	memset(all[0].pods[2].name, 'y', sizeof(all[0].pods[2].name) - 1);
+	assert_true(verdict_event(&all[0], all, 1, 17, &f->e));
+	assert_null(strstr(f->e.message, "yy"));
+	assert_non_null(strstr(f->e.message, "x and 7 more"));
+}
+
+static void test_a_higher_severity(void **state)
+{
+	struct fixture *f = *state;
+
+	f->v.change = VERDICT_SEVERITY;
+	f->v.remark = NULL;
+	f->v.n_pods = 1;
+	f->v.n_evidence = 1;
+	f->v.evidence[0] = (struct evidence){"link down for", "s", 241, 240, -1, NULL};
+	assert_true(verdict_event(&f->v, &f->v, 1, 17, &f->e));
+	assert_int_equal(f->e.type, EVENT_WARNING);
+	assert_string_equal(f->e.reason, "DiagnosisWorse");
 	assert_string_equal(f->e.message,
-			    "mlx5_1 port 1: peer_gone is now explained by another cause");
+			    "mlx5_1 port 1: peer_gone is now critical; link down for: "
+			    "4m1s (limit 4m); pods: train/job-7");
+	f->v.evidence[0].threshold = (double)NAN;
+	f->v.n_pods = 0;
+	assert_true(verdict_event(&f->v, &f->v, 1, 17, &f->e));
+	assert_non_null(strstr(f->e.message, "link down for: 4m1s"));
+	assert_null(strstr(f->e.message, "limit"));
+	f->v.remark = "why";
+	assert_true(verdict_event(&f->v, &f->v, 1, 17, &f->e));
+	assert_string_equal(f->e.message, "mlx5_1 port 1: peer_gone is now critical: why");
+	f->v.explained = true;
+	assert_false(verdict_event(&f->v, &f->v, 1, 17, &f->e));
 }
 
 static void test_changes_that_cause_no_event(void **state)
@@ -112,18 +172,16 @@ static void test_changes_that_cause_no_event(void **state)
 	struct fixture *f = *state;
 
 	f->v.change = VERDICT_SAME;
-	assert_false(verdict_event(&f->v, 17, &f->e));
-	f->v.change = VERDICT_SEVERITY;
-	assert_false(verdict_event(&f->v, 17, &f->e));
-	/* It was never reported. */
+	assert_false(verdict_event(&f->v, &f->v, 1, 17, &f->e));
+	/* An explained verdict was never reported. */
 	f->v.explained = true;
 	f->v.change = VERDICT_OPENED;
-	assert_false(verdict_event(&f->v, 17, &f->e));
+	assert_false(verdict_event(&f->v, &f->v, 1, 17, &f->e));
 	f->v.change = VERDICT_CLOSED;
 	f->v.closed = CLOSE_CLEARED;
-	assert_false(verdict_event(&f->v, 17, &f->e));
+	assert_false(verdict_event(&f->v, &f->v, 1, 17, &f->e));
 	f->v.closed = CLOSE_EXPLAINED;
-	assert_true(verdict_event(&f->v, 17, &f->e));
+	assert_true(verdict_event(&f->v, &f->v, 1, 17, &f->e));
 }
 
 TEST_GROUP(verdict_event)
@@ -133,6 +191,8 @@ TEST_GROUP(verdict_event)
 		cmocka_unit_test_setup_teardown(test_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_an_end_has_its_length_and_its_worst_value,
 						setup, teardown),
+		cmocka_unit_test_setup_teardown(test_all_pods_are_named, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_higher_severity, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_changes_that_cause_no_event, setup, teardown),
 	};
 

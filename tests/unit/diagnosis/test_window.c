@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The window: 16-bit numbers, means, and since when something moves. */
+/* The window of samples: 16-bit numbers, means, and the beginning of an excursion. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +45,7 @@ static void packed_numbers_are_exact_to_2_per_mille(void **state)
 	assert_true(isfinite(window_unpack(window_pack((double)INFINITY))));
 }
 
-/* Memory for rows is allocated at the first movement, and earlier rows are still known. */
+/* Rows are allocated at the first movement; earlier rows can still be read. */
 static void an_idle_port_needs_no_rows(void **state)
 {
 	double seconds;
@@ -147,7 +147,7 @@ static void an_excursion_has_a_beginning(void **state)
 	for (int i = 0; i < 10; i++)
 		add(0.5);
 	assert_int_equal(window_since(&w, &t, SIGNAL_PAUSE_SENT, 60000, 5000), 31000);
-	/* A lull does not end it, a long one does. */
+	/* A short lull does not end it, a long one does. */
 	add(0);
 	add(0);
 	add(0.5);

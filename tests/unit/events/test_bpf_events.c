@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* BPF events: what is one, what it says, and what is counted of it. */
+/* BPF events: validation, their texts, and counters. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "attachment.h"
-#include "bpf_event_check.h"
+#include "bpf_source.h"
 #include "bpf_text.h"
 #include "bpf_words.h"
 #include "cleanup.h"
@@ -78,7 +78,7 @@ static void assert_line(const void *event, const char *expected)
 	assert_string_equal(line, expected);
 }
 
-/* Bytes of their exact size on the heap, so that the sanitizer sees a read past the end. */
+/* Copies the exact size to the heap, so that the sanitizer detects reads past the end. */
 static int check_copy(const union any *e, size_t size)
 {
 	AUTO_FREE char *copy = malloc(size ? size : 1);
@@ -226,43 +226,43 @@ static void reported_events_have_reason_and_device(void **state)
 	const struct bpf_event_port port = {HEAD(port, BPF_EVENT_PORT), .device = "mlx5_0",
 					    .event = 10, .port = 1};
 	struct bpf_event_health driverless = report;
-	struct event told;
+	struct event event;
 	(void)state;
 
 	driverless.driver[0] = '\0';
-	assert_true(bpf_event_to_event(&driverless.head, 5, &told));
-	assert_string_equal(told.message, "pci/0000:03:00.0: reporter fw reports: syndrome 0x8");
-	assert_true(bpf_event_to_event(&report.head, 5, &told));
-	assert_string_equal(told.reason, "NicHealth");
-	assert_string_equal(told.device, "0000:03:00.0");
-	assert_string_equal(told.message,
+	assert_true(bpf_event_to_event(&driverless.head, 5, &event));
+	assert_string_equal(event.message, "pci/0000:03:00.0: reporter fw reports: syndrome 0x8");
+	assert_true(bpf_event_to_event(&report.head, 5, &event));
+	assert_string_equal(event.reason, "NicHealth");
+	assert_string_equal(event.device, "0000:03:00.0");
+	assert_string_equal(event.message,
 			    "pci/0000:03:00.0 (mlx5_core): reporter fw reports: syndrome 0x8");
-	assert_int_equal(told.type, EVENT_WARNING);
-	assert_int_equal(told.last_ms, 5);
-	assert_true(bpf_event_to_event(&hung.head, 5, &told));
-	assert_string_equal(told.reason, "TxTimeout");
-	assert_string_equal(told.device, "0000:03:00.0");
-	assert_string_equal(told.message, "eth0 (index 7, 0000:03:00.0): transmit queue 12 sent "
-					  "nothing for too long; mlx5_core resets it");
-	assert_int_equal(told.type, EVENT_WARNING);
-	assert_true(bpf_event_to_event(&port.head, 5, &told));
-	assert_string_equal(told.reason, "PortDown");
-	assert_string_equal(told.message, "mlx5_0 port 1: port is down");
-	assert_true(bpf_event_to_event(&pfc.head, 5, &told));
-	assert_string_equal(told.reason, "PfcChanged");
-	assert_int_equal(told.type, EVENT_NORMAL);
+	assert_int_equal(event.type, EVENT_WARNING);
+	assert_int_equal(event.last_ms, 5);
+	assert_true(bpf_event_to_event(&hung.head, 5, &event));
+	assert_string_equal(event.reason, "TxTimeout");
+	assert_string_equal(event.device, "0000:03:00.0");
+	assert_string_equal(event.message, "eth0 (index 7, 0000:03:00.0): transmit queue 12 sent "
+					   "nothing for too long; mlx5_core resets it");
+	assert_int_equal(event.type, EVENT_WARNING);
+	assert_true(bpf_event_to_event(&port.head, 5, &event));
+	assert_string_equal(event.reason, "PortDown");
+	assert_string_equal(event.message, "mlx5_0 port 1: port is down");
+	assert_true(bpf_event_to_event(&pfc.head, 5, &event));
+	assert_string_equal(event.reason, "PfcChanged");
+	assert_int_equal(event.type, EVENT_NORMAL);
 }
 
 static void frequent_events_are_not_reported(void **state)
 {
 	struct bpf_event_cm made = rejected;
 	const struct bpf_event_qp qp = {HEAD(qp, BPF_EVENT_QP)};
-	struct event told;
+	struct event event;
 	(void)state;
 
 	made.what = BPF_CM_CONNECTED;
-	assert_false(bpf_event_to_event(&made.head, 5, &told));
-	assert_false(bpf_event_to_event(&qp.head, 5, &told));
+	assert_false(bpf_event_to_event(&made.head, 5, &event));
+	assert_false(bpf_event_to_event(&qp.head, 5, &event));
 }
 
 static void events_of_placeholders_are_not_reported(void **state)
@@ -270,21 +270,21 @@ static void events_of_placeholders_are_not_reported(void **state)
 	struct bpf_event_port port = {HEAD(port, BPF_EVENT_PORT),
 				      .device = SOFT_ROCE_PLACEHOLDER "00c0ffee00000001",
 				      .event = 10, .port = 1};
-	struct event told;
+	struct event event;
 	(void)state;
 
-	assert_false(bpf_event_to_event(&port.head, 5, &told));
+	assert_false(bpf_event_to_event(&port.head, 5, &event));
 	port.device[0] = 'R';
-	assert_true(bpf_event_to_event(&port.head, 5, &told));
+	assert_true(bpf_event_to_event(&port.head, 5, &event));
 }
 
-/* The kernel's numbers may be any; a line is cut, not overrun. */
-static void unknown_numbers_and_long_texts_are_survived(void **state)
+/* The kernel may send any number; long texts are truncated. */
+static void unknown_numbers_and_long_texts_are_accepted(void **state)
 {
 	struct bpf_event_health health = {HEAD(health, BPF_EVENT_HEALTH)};
 	struct bpf_event_port port = {HEAD(port, BPF_EVENT_PORT), .event = UINT32_MAX};
 	struct bpf_event_cm cm = rejected;
-	struct event told;
+	struct event event;
 	char line[16];
 	(void)state;
 
@@ -292,17 +292,17 @@ static void unknown_numbers_and_long_texts_are_survived(void **state)
 	memset(health.device, 'd', sizeof(health.device) - 1);
 	memset(health.reporter, 'r', sizeof(health.reporter) - 1);
 	memset(health.driver, 'v', sizeof(health.driver) - 1);
-	assert_true(bpf_event_to_event(&health.head, 5, &told));
-	assert_int_equal(strlen(told.device), sizeof(health.device) - 1);
+	assert_true(bpf_event_to_event(&health.head, 5, &event));
+	assert_int_equal(strlen(event.device), sizeof(health.device) - 1);
 	bpf_event_line(&health.head, line, sizeof(line));
 	assert_int_equal(strlen(line), sizeof(line) - 1);
-	assert_true(bpf_event_to_event(&port.head, 5, &told));
-	assert_string_equal(told.reason, "PortEvent");
+	assert_true(bpf_event_to_event(&port.head, 5, &event));
+	assert_string_equal(event.reason, "PortEvent");
 	cm.what = BPF_CM_OTHER;
 	cm.event = UINT32_MAX;
 	cm.status = INT32_MIN;
-	assert_true(bpf_event_to_event(&cm.head, 5, &told));
-	assert_string_equal(told.reason, "ConnectionFailed");
+	assert_true(bpf_event_to_event(&cm.head, 5, &event));
+	assert_string_equal(event.reason, "ConnectionFailed");
 }
 
 static void add(struct bpf_tally *t, enum bpf_cm_what what, int status, bool passive)
@@ -354,7 +354,7 @@ static void connections_are_counted_by_result_and_reason(void **state)
 	assert_non_null(strstr(text, "{device=\"rxe0\",kind=\"icrc_error\"} 3\n"));
 }
 
-/* increase() does not see a rise that a series begins with. */
+/* increase() misses the first increment of a series that does not begin at 0. */
 static void series_begin_at_0(void **state)
 {
 	struct event_summary s = {.connections = true, .soft_watched = {true, false, true}};
@@ -395,7 +395,7 @@ static void tally(struct bpf_tally *t, const struct bpf_event *e, unsigned times
 		bpf_tally_add(t, e);
 }
 
-/* All devices on a function have its faults; a reporter that gives up reported before. */
+/* A function's faults count for all its devices; a reporter that gives up has reported before. */
 static void faults_are_counted_by_function(void **state)
 {
 	struct event_summary s = {.faults_watched = {true, true}};
@@ -427,8 +427,8 @@ static void faults_are_counted_by_function(void **state)
 	assert_null(strstr(text, "rxe0"));
 }
 
-/* A pod renames its device to text that would end the label, and one to another's name. */
-static void names_that_pods_chose(void **state)
+/* Pods rename their devices: to texts that would end the label, and to another device's name. */
+static void device_names_chosen_by_pods(void **state)
 {
 	struct event_summary s = {.faults_watched = {true, true}, .soft_watched = {true}};
 	struct page *p = page_new();
@@ -454,8 +454,8 @@ static void names_that_pods_chose(void **state)
 	assert_non_null(strstr(text, "{device=\"r\\\"} 1\",kind=\"retransmit_timeout\"} 0\n"));
 }
 
-/* More functions than there is room for: of those without a place nothing is known. */
-static void faults_beyond_the_room_are_unknown(void **state)
+/* With more functions than the table can count, the others' numbers are unknown. */
+static void faults_beyond_the_table_are_unknown(void **state)
 {
 	struct bpf_event_tx_timeout e = hung;
 	struct bpf_tally t = {0};
@@ -479,7 +479,7 @@ static void faults_beyond_the_room_are_unknown(void **state)
 	assert_int_equal(n[NIC_FAULT_HEALTH_REPORT], 0);
 }
 
-static void unwatched_events_have_no_series(void **state)
+static void events_that_are_not_watched_have_no_series(void **state)
 {
 	const struct event_summary s = {0};
 	struct page *p = page_new();
@@ -504,13 +504,13 @@ TEST_GROUP(bpf_events)
 		cmocka_unit_test(reported_events_have_reason_and_device),
 		cmocka_unit_test(frequent_events_are_not_reported),
 		cmocka_unit_test(events_of_placeholders_are_not_reported),
-		cmocka_unit_test(unknown_numbers_and_long_texts_are_survived),
+		cmocka_unit_test(unknown_numbers_and_long_texts_are_accepted),
 		cmocka_unit_test(connections_are_counted_by_result_and_reason),
 		cmocka_unit_test(series_begin_at_0),
 		cmocka_unit_test(faults_are_counted_by_function),
-		cmocka_unit_test(names_that_pods_chose),
-		cmocka_unit_test(faults_beyond_the_room_are_unknown),
-		cmocka_unit_test(unwatched_events_have_no_series),
+		cmocka_unit_test(device_names_chosen_by_pods),
+		cmocka_unit_test(faults_beyond_the_table_are_unknown),
+		cmocka_unit_test(events_that_are_not_watched_have_no_series),
 	};
 
 	return test_group_run(tests, NULL, NULL);

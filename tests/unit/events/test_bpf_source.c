@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* BPF programs as a user who may not load any, and as root on whatever kernel this is: each has its
- * hook or its reason, they follow what there is, and nothing is left behind. What they tell where
- * they are allowed is a scenario of the lab. */
+/* BPF programs as a user without permission, and as root on the running kernel: each is loaded or
+ * has an error, they follow the loaded modules, and everything is freed. A scenario of the lab
+ * tests their events. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,12 +36,12 @@ static void on_programs(void *arg)
 	++*n;
 }
 
-/* 0, or the line that was not as expected. */
+/* Returns the line of a failed check, 0 = none. */
 #define EXPECT(what)                                                                               \
 	if (!(what))                                                                               \
 	return __LINE__ & 0x7f
 
-static int refused(void)
+static int check_without_permission(void)
 {
 	unsigned n_changes = 0;
 	const struct bpf_source_hooks hooks = {on_event, on_programs, &n_changes};
@@ -68,7 +68,7 @@ static int refused(void)
 	return 0;
 }
 
-/* In a process of its own, which gives up its privileges for good. */
+/* Runs in a child process, which drops its privileges permanently. */
 static void without_permission_each_program_has_an_error(void **state)
 {
 	pid_t pid = fork();
@@ -77,7 +77,7 @@ static void without_permission_each_program_has_an_error(void **state)
 
 	assert_true(pid >= 0);
 	if (pid == 0)
-		_exit(refused());
+		_exit(check_without_permission());
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 0);
@@ -158,8 +158,8 @@ static void every_soft_device_is_read_once(void **state)
 	bpf_maps_close(&maps);
 }
 
-/* Is one of the host's programs refused for a reason that may pass? */
-static bool may_pass(const struct bpf_maps *maps)
+/* True if a program of the host group has an error that may be temporary. */
+static bool may_be_temporary(const struct bpf_maps *maps)
 {
 	struct bpf_program_status status[N_BPF_POINTS];
 	bool passes = false;
@@ -167,7 +167,7 @@ static bool may_pass(const struct bpf_maps *maps)
 	bpf_loaded_free(bpf_group_load(BPF_GROUP_HOST, maps, status));
 	for (unsigned i = 0; i < N_BPF_POINTS; i++)
 		if (bpf_points[i].group == BPF_GROUP_HOST && strcmp(status[i].hook, "none") == 0)
-			passes |= status[i].may_pass;
+			passes |= status[i].may_be_temporary;
 	return passes;
 }
 
@@ -184,14 +184,14 @@ static void a_lack_of_descriptors_is_retried(void **state)
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
 	none.rlim_max = before.rlim_max;
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-	passes = may_pass(&maps);
+	passes = may_be_temporary(&maps);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 	assert_true(passes);
-	assert_false(may_pass(&maps));
+	assert_false(may_be_temporary(&maps));
 	bpf_maps_close(&maps);
 }
 
-static bool waits(const struct bpf_program_status *s)
+static bool waits_for_devices(const struct bpf_program_status *s)
 {
 	return strcmp(s->hook, "none") == 0 && strncmp(s->error, "there are no", 12) == 0;
 }
@@ -207,19 +207,21 @@ static void programs_follow_the_loaded_modules(void **state)
 	for (unsigned i = 0; i < N_BPF_POINTS; i++)
 		if (bpf_points[i].group == BPF_GROUP_HOST)
 			assert_true(strcmp(r.programs[i].hook, "none") != 0 ||
-				    (*r.programs[i].error && !waits(&r.programs[i])));
+				    (*r.programs[i].error && !waits_for_devices(&r.programs[i])));
 		else
-			assert_true(waits(&r.programs[i]));
+			assert_true(waits_for_devices(&r.programs[i]));
 
 	bpf_source_follow(r.b, &(struct bpf_presence){.rdma_devices = true, .soft_devices = true});
 	wait_changes(&r, 2);
 	for (unsigned i = 0; i < N_BPF_POINTS; i++)
-		assert_int_equal(waits(&r.programs[i]), bpf_points[i].group == BPF_GROUP_CM);
+		assert_int_equal(waits_for_devices(&r.programs[i]),
+				 bpf_points[i].group == BPF_GROUP_CM);
 
 	bpf_source_follow(r.b, &(struct bpf_presence){0});
 	wait_changes(&r, 3);
 	for (unsigned i = 0; i < N_BPF_POINTS; i++)
-		assert_int_equal(waits(&r.programs[i]), bpf_points[i].group != BPF_GROUP_HOST);
+		assert_int_equal(waits_for_devices(&r.programs[i]),
+				 bpf_points[i].group != BPF_GROUP_HOST);
 	bpf_source_follow(r.b, &(struct bpf_presence){0});
 	rig_close(&r);
 	assert_int_equal(r.n_changes, 3);
@@ -248,8 +250,8 @@ static void no_source_has_no_programs(void **state)
 	bpf_source_close(NULL);
 }
 
-/* Every program of the table is in the object of its group. */
-static void the_table_names_the_programs_there_are(void **state)
+/* Checks that every program of the table is in its group's object. */
+static void every_program_of_the_table_exists(void **state)
 {
 	(void)state;
 
@@ -278,7 +280,7 @@ TEST_GROUP(bpf_source)
 		cmocka_unit_test(every_soft_device_is_read_once),
 		cmocka_unit_test(a_lack_of_descriptors_is_retried),
 		cmocka_unit_test(no_source_has_no_programs),
-		cmocka_unit_test(the_table_names_the_programs_there_are),
+		cmocka_unit_test(every_program_of_the_table_exists),
 	};
 
 	log_init(LOG_LVL_ERROR, LOG_FORMAT_TEXT);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is kept of events, and in which order. */
+/* Which events the ring keeps, and in which order. */
 #include "event_ring.h"
 #include "test_group.h"
 
@@ -75,7 +75,7 @@ static void test_fields_that_distinguish_events(void **state)
 	event_ring_done(&ring);
 }
 
-static void test_a_full_ring_forgets_the_oldest(void **state)
+static void test_a_full_ring_drops_the_oldest(void **state)
 {
 	struct event_ring ring;
 	char text[16];
@@ -86,7 +86,7 @@ static void test_a_full_ring_forgets_the_oldest(void **state)
 		snprintf(text, sizeof(text), "%u", i);
 		add(&ring, "Attached", text, i + 1);
 	}
-	add(&ring, "Attached", "0", 1000); /* now the newest */
+	add(&ring, "Attached", "0", 1000); /* it becomes the newest */
 	add(&ring, "Attached", "new", 1001);
 	assert_int_equal(ring.n, EVENT_RING_SIZE);
 	assert_string_equal(event_ring_at(&ring, 0)->message, "2");
@@ -100,7 +100,7 @@ TEST_GROUP(event_ring)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_same_event_counts_up_and_becomes_the_newest),
 		cmocka_unit_test(test_fields_that_distinguish_events),
-		cmocka_unit_test(test_a_full_ring_forgets_the_oldest),
+		cmocka_unit_test(test_a_full_ring_drops_the_oldest),
 	};
 
 	return test_group_run(tests, NULL, NULL);

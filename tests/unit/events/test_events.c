@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* An event goes into the ring, and once into the log. */
+/* An event is added to the ring and logged once. */
 #include "events.h"
 
 #include <setjmp.h>
@@ -16,8 +16,8 @@
 #include "log.h"
 #include "test_group.h"
 
-/* What one event writes to stderr. */
-static void tell(struct event_ring *ring, const struct event *e, char *text, size_t size)
+/* Captures what one event writes to stderr. */
+static void log_event(struct event_ring *ring, const struct event *e, char *text, size_t size)
 {
 	int saved = dup(STDERR_FILENO);
 	FILE *f = tmpfile();
@@ -35,12 +35,12 @@ static void tell(struct event_ring *ring, const struct event *e, char *text, siz
 	fclose(f);
 }
 
-static void assert_field(const json_t *line, const char *key, const char *want)
+static void assert_field(const json_t *line, const char *key, const char *expected)
 {
 	const char *got = json_string_value(json_object_get(line, key));
 
-	if (want)
-		assert_string_equal(got, want);
+	if (expected)
+		assert_string_equal(got, expected);
 	else
 		assert_null(got);
 }
@@ -61,8 +61,8 @@ static void test_ring_and_log(void **state)
 
 	(void)state;
 	assert_int_equal(event_ring_init(&ring), 0);
-	tell(&ring, &e, text, sizeof(text));
-	line = json_loads(text, 0, NULL); /* one line, or it would be no JSON */
+	log_event(&ring, &e, text, sizeof(text));
+	line = json_loads(text, 0, NULL); /* fails unless it is one line */
 	assert_non_null(line);
 	assert_field(line, "level", "warn");
 	assert_field(line, "msg", "no such address");
@@ -74,7 +74,7 @@ static void test_ring_and_log(void **state)
 	assert_int_equal(ring.n, 1);
 
 	e = (struct event){.last_ms = 2, .reason = "Orphan", .message = "m"};
-	tell(&ring, &e, text, sizeof(text));
+	log_event(&ring, &e, text, sizeof(text));
 	line = json_loads(text, 0, NULL);
 	assert_field(line, "level", "info");
 	assert_field(line, "object", NULL);

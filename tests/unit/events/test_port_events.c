@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Ports of RDMA devices that are attached to pods: whose event it is, and when going down is no
- * news. */
+/* Events of ports of attached RDMA devices: to which pod they belong, and when a port that goes
+ * down is normal. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,15 +34,15 @@ static struct attach_record vf(enum attach_state state)
 
 static struct host host;
 
-/* What becomes of a warning about this device, whose attachment is the only one. */
-static struct event told_of(__u32 index, const struct attach_record *r, __u32 what,
-			    uint64_t time_ns, const struct netns_exits *exits)
+/* Completes a warning about a port of this device, with one attachment. */
+static struct event completed(__u32 index, const struct attach_record *r, __u32 what,
+			      uint64_t time_ns, const struct netns_exits *exits)
 {
 	const struct attach_status status = {.record = r};
 	struct bpf_event_port e = {.head.time_ns = time_ns, .event = what, .port = 1};
 	struct event event = {.type = EVENT_WARNING, .message = "down"};
 
-	snprintf(e.device, sizeof(e.device), "mlx5_2"); /* whatever it is called */
+	snprintf(e.device, sizeof(e.device), "mlx5_2"); /* the name does not matter */
 	e.index = index;
 	port_event_complete(&event, &e, &host, (struct attach_list){&status, 1}, exits);
 	return event;
@@ -51,10 +51,10 @@ static struct event told_of(__u32 index, const struct attach_record *r, __u32 wh
 static struct event down_at(const struct attach_record *r, uint64_t time_ns,
 			    const struct netns_exits *exits)
 {
-	return told_of(12, r, PORT_EVENT_DOWN, time_ns, exits);
+	return completed(12, r, PORT_EVENT_DOWN, time_ns, exits);
 }
 
-static void left(struct netns_exits *exits, uint32_t netns, uint64_t time_ns)
+static void add_exit(struct netns_exits *exits, uint32_t netns, uint64_t time_ns)
 {
 	const struct bpf_event_netdev_moved moved = {.head.time_ns = time_ns, .netns_from = netns};
 
@@ -89,21 +89,21 @@ static void a_port_that_goes_down_during_attach_or_return_is_normal(void **state
 	}
 }
 
-/* The kernel may end a pod's namespace before anybody has told us of the pod's end. */
+/* The kernel may end a pod's namespace before the runtime reports the pod's end. */
 static void a_port_that_goes_down_with_its_namespace_is_normal(void **state)
 {
 	const struct attach_record in_pod = vf(ATTACH_IN_POD);
 	struct netns_exits exits = {0};
 	(void)state;
 
-	left(&exits, POD_NETNS + 1, MOVED_AT);
+	add_exit(&exits, POD_NETNS + 1, MOVED_AT);
 	assert_int_equal(down_at(&in_pod, MOVED_AT, &exits).type, EVENT_WARNING);
-	left(&exits, POD_NETNS, MOVED_AT);
+	add_exit(&exits, POD_NETNS, MOVED_AT);
 	assert_int_equal(down_at(&in_pod, MOVED_AT + SECOND_NS, &exits).type, EVENT_NORMAL);
 	assert_int_equal(down_at(&in_pod, MOVED_AT + 5 * SECOND_NS, &exits).type, EVENT_WARNING);
 	assert_int_equal(down_at(&in_pod, MOVED_AT - 1, &exits).type, EVENT_WARNING);
 	for (unsigned i = 0; i < NETNS_EXITS; i++)
-		left(&exits, POD_NETNS + 1, MOVED_AT);
+		add_exit(&exits, POD_NETNS + 1, MOVED_AT);
 	assert_int_equal(down_at(&in_pod, MOVED_AT, &exits).type, EVENT_WARNING);
 }
 
@@ -115,20 +115,20 @@ static void other_events_stay_warnings(void **state)
 	struct event event;
 	(void)state;
 
-	event = told_of(12, &returning, PORT_EVENT_FATAL, MOVED_AT, &none);
+	event = completed(12, &returning, PORT_EVENT_FATAL, MOVED_AT, &none);
 	assert_int_equal(event.type, EVENT_WARNING);
 	assert_string_equal(event.pod, "train-0");
-	event = told_of(13, &returning, PORT_EVENT_DOWN, MOVED_AT, &none);
+	event = completed(13, &returning, PORT_EVENT_DOWN, MOVED_AT, &none);
 	assert_int_equal(event.type, EVENT_WARNING);
 	assert_string_equal(event.pod, "");
 	assert_int_equal(down_at(&free_again, MOVED_AT, &none).type, EVENT_WARNING);
-	macvlan.plan.kind = PLAN_MACVLAN; /* the device is not only its */
+	macvlan.plan.kind = PLAN_MACVLAN; /* the device also belongs to other attachments */
 	macvlan.rdma_id.known = false;
 	assert_int_equal(down_at(&macvlan, MOVED_AT, &none).type, EVENT_WARNING);
 }
 
-/* Of a function's own device nothing is recorded in shared mode: the host's list tells. */
-static void the_functions_own_is_known_by_the_host(void **state)
+/* In shared mode the record does not identify a function's own device; the inventory does. */
+static void a_functions_own_device_is_found_in_the_inventory(void **state)
 {
 	struct rdma_dev dev = {.index = 14, .function = "0000:03:00.2", .name = "x"};
 	struct attach_record in_pod = vf(ATTACH_IN_POD);
@@ -137,15 +137,15 @@ static void the_functions_own_is_known_by_the_host(void **state)
 	(void)state;
 
 	in_pod.rdma_id.known = false;
-	assert_string_equal(told_of(14, &in_pod, PORT_EVENT_DOWN, MOVED_AT, &none).pod, "");
+	assert_string_equal(completed(14, &in_pod, PORT_EVENT_DOWN, MOVED_AT, &none).pod, "");
 	host = (struct host){.rdma = &dev, .n_rdma = 1};
-	event = told_of(14, &in_pod, PORT_EVENT_DOWN, MOVED_AT, &none);
+	event = completed(14, &in_pod, PORT_EVENT_DOWN, MOVED_AT, &none);
 	assert_string_equal(event.pod, "train-0");
 	snprintf(dev.function, sizeof(dev.function), "0000:03:00.3");
-	assert_string_equal(told_of(14, &in_pod, PORT_EVENT_DOWN, MOVED_AT, &none).pod, "");
+	assert_string_equal(completed(14, &in_pod, PORT_EVENT_DOWN, MOVED_AT, &none).pod, "");
 	host = (struct host){0};
-	assert_string_equal(told_of(RDMA_INDEX_NONE, &in_pod, PORT_EVENT_DOWN, MOVED_AT, &none).pod,
-			    "");
+	assert_string_equal(
+		completed(RDMA_INDEX_NONE, &in_pod, PORT_EVENT_DOWN, MOVED_AT, &none).pod, "");
 }
 
 TEST_GROUP(port_events)
@@ -155,7 +155,7 @@ TEST_GROUP(port_events)
 		cmocka_unit_test(a_port_that_goes_down_during_attach_or_return_is_normal),
 		cmocka_unit_test(a_port_that_goes_down_with_its_namespace_is_normal),
 		cmocka_unit_test(other_events_stay_warnings),
-		cmocka_unit_test(the_functions_own_is_known_by_the_host),
+		cmocka_unit_test(a_functions_own_device_is_found_in_the_inventory),
 	};
 
 	return test_group_run(tests, NULL, NULL);

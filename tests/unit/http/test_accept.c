@@ -15,7 +15,7 @@ static const struct {
 	const char *accept;
 	enum metrics_format format;
 } cases[] = {
-	/* nothing said */
+	/* no header */
 	{"", METRICS_PROMETHEUS},
 	{"*/*", METRICS_PROMETHEUS},
 	{"application/*", METRICS_PROMETHEUS},
@@ -34,7 +34,7 @@ static const struct {
 	 "application/openmetrics-text;version=0.0.1;q=0.4,text/plain;version=1.0.0;escaping=allow-"
 	 "utf-8;q=0.3,text/plain;version=0.0.4;q=0.2,*/*;q=0.1",
 	 METRICS_OPENMETRICS},
-	/* Prometheus 3.x told to scrape text only */
+	/* Prometheus 3.x configured for the text format only */
 	{"text/plain;version=0.0.4;q=0.7,*/*;q=0.6", METRICS_PROMETHEUS},
 	/* a browser */
 	{"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", METRICS_PROMETHEUS},
@@ -50,17 +50,17 @@ static const struct {
 	{OPENMETRICS "; Q=1.000 ,\ttext/plain ; q=0.999", METRICS_OPENMETRICS},
 	{"Application/OpenMetrics-Text; version=1.0.0", METRICS_OPENMETRICS},
 	{OPENMETRICS ";version=\"1.0.0\"", METRICS_OPENMETRICS},
-	/* a version that we do not write */
+	/* an unsupported version */
 	{OPENMETRICS ";version=0.0.1", METRICS_PROMETHEUS},
 	{OPENMETRICS ";version=2.0.0, text/plain;q=0.1", METRICS_PROMETHEUS},
-	/* malformed weights are no weights */
+	/* malformed weights are ignored */
 	{OPENMETRICS ";q=", METRICS_PROMETHEUS},
 	{OPENMETRICS ";q=2", METRICS_PROMETHEUS},
 	{OPENMETRICS ";q=1.001", METRICS_PROMETHEUS},
 	{OPENMETRICS ";q=0.1234", METRICS_PROMETHEUS},
 	{OPENMETRICS ";q=0,5", METRICS_PROMETHEUS},
 	{OPENMETRICS ";q=-1", METRICS_PROMETHEUS},
-	/* separators inside quotes, quotes that never end, empty elements */
+	/* separators inside quotes, unterminated quotes, empty elements */
 	{"text/x;a=\",application/openmetrics-text\"", METRICS_PROMETHEUS},
 	{"text/x;a=\"\\\",\", " OPENMETRICS, METRICS_OPENMETRICS},
 	{"text/x;a=\"\\", METRICS_PROMETHEUS},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Who may read: files of tokens and users, headers of every kind, and passwords. */
+/* Authentication: files of tokens and users, valid and invalid headers, and passwords. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ static int make(struct access **ret, const char *tokens, const char *users, stru
 	return access_new(ret, &t, &u, e);
 }
 
-/* A line of a users' file; few rounds, as it is only a test. */
+/* A line of a users file; with few rounds, to be fast. */
 static char *user_line(const char *name, const char *password)
 {
 	struct crypt_data data = {0};
@@ -46,7 +46,7 @@ static enum access_verdict ask(const struct access *a, const char *header)
 	return access_judge(a, header, &claim);
 }
 
-static void test_a_token_is_asked_for_whole(void **state)
+static void test_a_token_must_match_completely(void **state)
 {
 	struct access *a = NULL;
 
@@ -62,22 +62,23 @@ static void test_a_token_is_asked_for_whole(void **state)
 	assert_int_equal(ask(a, "Bearer " TOKEN "0"), ACCESS_REFUSED);
 	assert_int_equal(ask(a, "Bearer # ours"), ACCESS_REFUSED);
 	assert_int_equal(ask(a, "Digest " TOKEN), ACCESS_REFUSED);
-	assert_int_equal(ask(a, "Basic dXNlcjpwYXNz"), ACCESS_REFUSED); /* there are no users */
+	/* no users are configured */
+	assert_int_equal(ask(a, "Basic dXNlcjpwYXNz"), ACCESS_REFUSED);
 	access_free(a);
 }
 
 static void test_invalid_files_are_rejected_with_a_line(void **state)
 {
 	static const struct {
-		const char *tokens, *users, *says;
+		const char *tokens, *users, *message;
 	} bad[] = {
 		{"short\n", NULL, "tokens:1: "},
 		{"# x\n\nwith blanks between them\n", NULL, "tokens:3: "},
 		{"# nothing\n", NULL, "tokens: it has no entries"},
 		{"", NULL, "tokens: it has no entries"},
 		{NULL, "", "users: it has no entries"},
-		{NULL, "admin\n", "users:1: want NAME:HASH"},
-		{NULL, ":$6$saltsalt$x\n", "users:1: want NAME:HASH"},
+		{NULL, "admin\n", "users:1: expected NAME:HASH"},
+		{NULL, ":$6$saltsalt$x\n", "users:1: expected NAME:HASH"},
 		{NULL, "admin:plain\n", "users:1: crypt(3) does not consider"},
 		{NULL, "admin:$apr1$salt$hash\n", "users:1: crypt(3) does not consider"},
 		{NULL, "admin:$1$saltsalt$hash\n", "users:1: crypt(3) does not consider"}, /* MD5 */
@@ -91,13 +92,13 @@ static void test_invalid_files_are_rejected_with_a_line(void **state)
 		struct err e = {0};
 
 		assert_int_equal(make(&a, bad[i].tokens, bad[i].users, &e), -EINVAL);
-		if (strncmp(e.msg, bad[i].says, strlen(bad[i].says)) != 0)
-			fail_msg("want \"%s\", is \"%s\"", bad[i].says, e.msg);
+		if (strncmp(e.msg, bad[i].message, strlen(bad[i].message)) != 0)
+			fail_msg("want \"%s\", is \"%s\"", bad[i].message, e.msg);
 		assert_null(a);
 	}
 }
 
-static void test_too_many_are_refused(void **state)
+static void test_too_many_entries_are_rejected(void **state)
 {
 	char text[(ACCESS_ENTRIES_MAX + 1) * sizeof(TOKEN) + 1] = "";
 	struct access *a = NULL;
@@ -110,7 +111,7 @@ static void test_too_many_are_refused(void **state)
 	assert_non_null(strstr(e.msg, "too many"));
 }
 
-/* base64 of "ann:right horse", and with another password, another name, no colon. */
+/* base64 of "ann:right horse", of another password, and of another name. */
 #define RIGHT	"Basic YW5uOnJpZ2h0IGhvcnNl"
 #define WRONG	"Basic YW5uOndyb25nIGhvcnNl"
 #define UNKNOWN "Basic Ym9iOnJpZ2h0IGhvcnNl"
@@ -125,19 +126,20 @@ static void test_a_password_is_tried_once_and_remembered(void **state)
 	(void)state;
 	assert_true(asprintf(&both, "%s%s", first, second) > 0);
 	assert_int_equal(make(&a, NULL, both, NULL), 0);
-	assert_int_equal(access_judge(a, WRONG, &claim), ACCESS_TO_TRY);
-	assert_false(access_try(&claim));
-	assert_int_equal(access_judge(a, UNKNOWN, &claim), ACCESS_TO_TRY);
-	assert_false(access_try(&claim));
-	assert_int_equal(access_judge(a, RIGHT, &claim), ACCESS_TO_TRY);
-	assert_true(access_try(&claim));
+	assert_int_equal(access_judge(a, WRONG, &claim), ACCESS_TO_CHECK);
+	assert_false(access_check(&claim));
+	assert_int_equal(access_judge(a, UNKNOWN, &claim), ACCESS_TO_CHECK);
+	assert_false(access_check(&claim));
+	assert_int_equal(access_judge(a, RIGHT, &claim), ACCESS_TO_CHECK);
+	assert_true(access_check(&claim));
 	access_remember(a, &claim);
 	assert_int_equal(access_judge(a, RIGHT, &claim), ACCESS_GRANTED);
-	assert_int_equal(access_judge(a, WRONG, &claim), ACCESS_TO_TRY);
+	assert_int_equal(access_judge(a, WRONG, &claim), ACCESS_TO_CHECK);
 	access_free(a);
 }
 
-/* The hash of whoever stands first is tried for an unknown name: it may not let it in. */
+/* For an unknown name the first user's hash is tried, for equal timing; a match must not let the
+ * client in. */
 static void test_an_unknown_name_with_a_known_password(void **state)
 {
 	AUTO_FREE char *line = user_line("ann", "right horse");
@@ -146,10 +148,10 @@ static void test_an_unknown_name_with_a_known_password(void **state)
 
 	(void)state;
 	assert_int_equal(make(&a, NULL, line, NULL), 0);
-	assert_int_equal(access_judge(a, UNKNOWN, &claim), ACCESS_TO_TRY);
-	assert_false(access_try(&claim));
-	access_remember(a, &claim); /* nobody to remember it of */
-	assert_int_equal(access_judge(a, UNKNOWN, &claim), ACCESS_TO_TRY);
+	assert_int_equal(access_judge(a, UNKNOWN, &claim), ACCESS_TO_CHECK);
+	assert_false(access_check(&claim));
+	access_remember(a, &claim); /* no user to remember */
+	assert_int_equal(access_judge(a, UNKNOWN, &claim), ACCESS_TO_CHECK);
 	access_free(a);
 }
 
@@ -165,12 +167,12 @@ static void test_new_files_keep_unchanged_entries(void **state)
 	assert_int_equal(make(&old, NULL, ann, NULL), 0);
 	assert_int_equal(make(&more, NULL, both, NULL), 0);
 	assert_int_equal(make(&changed, NULL, other, NULL), 0);
-	assert_int_equal(access_judge(old, RIGHT, &claim), ACCESS_TO_TRY);
+	assert_int_equal(access_judge(old, RIGHT, &claim), ACCESS_TO_CHECK);
 	access_remember(old, &claim);
 	access_carry(more, old);
 	access_carry(changed, old);
 	assert_int_equal(access_judge(more, RIGHT, &claim), ACCESS_GRANTED);
-	assert_int_equal(access_judge(changed, RIGHT, &claim), ACCESS_TO_TRY);
+	assert_int_equal(access_judge(changed, RIGHT, &claim), ACCESS_TO_CHECK);
 	access_free(old);
 	access_free(more);
 	access_free(changed);
@@ -206,9 +208,9 @@ static void test_invalid_headers_are_rejected(void **state)
 TEST_GROUP(access)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_token_is_asked_for_whole),
+		cmocka_unit_test(test_a_token_must_match_completely),
 		cmocka_unit_test(test_invalid_files_are_rejected_with_a_line),
-		cmocka_unit_test(test_too_many_are_refused),
+		cmocka_unit_test(test_too_many_entries_are_rejected),
 		cmocka_unit_test(test_a_password_is_tried_once_and_remembered),
 		cmocka_unit_test(test_an_unknown_name_with_a_known_password),
 		cmocka_unit_test(test_new_files_keep_unchanged_entries),

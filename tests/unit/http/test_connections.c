@@ -10,7 +10,7 @@
 #include "bucket.h"
 #include "test_group.h"
 
-/* A table of 16 at most, and what is in it. */
+/* A table with memory for at most 16 connections. */
 struct table {
 	struct connections c;
 	struct connection at[16];
@@ -38,16 +38,16 @@ static void test_the_smallest_table_serves_two(void **state)
 	assert_int_equal(t.c.max[PLACES_READERS], 2);
 	assert_int_equal(t.c.max[PLACES_ADMIN], 2);
 	add(&t, 0, 0);
-	assert_null(connections_crowding(&t.c, PLACES_READERS));
+	assert_null(connections_to_evict(&t.c, PLACES_READERS));
 	add(&t, 1, 0);
-	assert_ptr_equal(connections_crowding(&t.c, PLACES_READERS), &t.at[0]);
+	assert_ptr_equal(connections_to_evict(&t.c, PLACES_READERS), &t.at[0]);
 }
 
-static void assert_next(const struct table *t, const struct connection *who, uint64_t when_ms)
+static void assert_next(const struct table *t, const struct connection *expected, uint64_t when_ms)
 {
 	uint64_t deadline_ms;
 
-	assert_ptr_equal(connections_next(&t->c, &deadline_ms), who);
+	assert_ptr_equal(connections_next(&t->c, &deadline_ms), expected);
 	assert_true(deadline_ms == when_ms);
 }
 
@@ -66,7 +66,7 @@ static void test_deadline_of_each_phase(void **state)
 	assert_next(&t, b, 150);
 	connections_enter(&t.c, b, CONNECTION_WAITING, 140);
 	assert_next(&t, a, 190);
-	connections_enter(&t.c, a, CONNECTION_IDLE, 150); /* libmicrohttpd's to end */
+	connections_enter(&t.c, a, CONNECTION_IDLE, 150); /* libmicrohttpd's own timeout applies */
 	assert_next(&t, b, 440);
 	connections_remove(&t.c, b);
 	assert_next(&t, NULL, CONNECTIONS_NEVER);
@@ -81,18 +81,18 @@ static void test_idle_ones_go_first_then_the_slowest(void **state)
 	table_init(&t, 16);
 	for (i = 0; i < 14; i++)
 		add(&t, i, 50);
-	assert_null(connections_crowding(&t.c,
-					 PLACES_READERS)); /* two of sixteen are free: an eighth */
+	/* two of 16 are free, which is an eighth */
+	assert_null(connections_to_evict(&t.c, PLACES_READERS));
 	add(&t, 14, 50);
-	assert_ptr_equal(connections_crowding(&t.c, PLACES_READERS), &t.at[0]);
+	assert_ptr_equal(connections_to_evict(&t.c, PLACES_READERS), &t.at[0]);
 	connections_remove(&t.c, &t.at[0]);
-	assert_null(connections_crowding(&t.c, PLACES_READERS));
+	assert_null(connections_to_evict(&t.c, PLACES_READERS));
 	add(&t, 0, 50);
-	assert_ptr_equal(connections_crowding(&t.c, PLACES_READERS),
+	assert_ptr_equal(connections_to_evict(&t.c, PLACES_READERS),
 			 &t.at[1]); /* 0 is the newest now */
 	connections_enter(&t.c, &t.at[5], CONNECTION_IDLE, 51);
 	connections_enter(&t.c, &t.at[3], CONNECTION_IDLE, 52);
-	assert_ptr_equal(connections_crowding(&t.c, PLACES_READERS), &t.at[5]);
+	assert_ptr_equal(connections_to_evict(&t.c, PLACES_READERS), &t.at[5]);
 }
 
 static void test_waiting_connections_are_not_evicted(void **state)
@@ -104,7 +104,7 @@ static void test_waiting_connections_are_not_evicted(void **state)
 	add(&t, 0, 0);
 	add(&t, 1, 5);
 	connections_enter(&t.c, &t.at[0], CONNECTION_WAITING, 6);
-	assert_ptr_equal(connections_crowding(&t.c, PLACES_READERS), &t.at[1]);
+	assert_ptr_equal(connections_to_evict(&t.c, PLACES_READERS), &t.at[1]);
 	connections_enter(&t.c, &t.at[1], CONNECTION_WAITING, 7);
 	assert_null(connections_slowest(&t.c));
 }
@@ -118,16 +118,17 @@ static void test_a_cut_connection_is_not_evicted_again(void **state)
 	table_init(&t, 2);
 	a = add(&t, 0, 0);
 	add(&t, 1, 5);
-	assert_ptr_equal(connections_crowding(&t.c, PLACES_READERS), a);
+	assert_ptr_equal(connections_to_evict(&t.c, PLACES_READERS), a);
 	connections_enter(&t.c, a, CONNECTION_CUT, 6);
-	assert_null(connections_crowding(&t.c, PLACES_READERS)); /* its place is about to be free */
+	/* a place is about to become free */
+	assert_null(connections_to_evict(&t.c, PLACES_READERS));
 	connections_enter(&t.c, a, CONNECTION_IDLE, 7);
 	assert_int_equal(a->phase, CONNECTION_CUT);
 	assert_next(&t, &t.at[1], 105);
 	assert_ptr_equal(connections_slowest(&t.c), &t.at[1]);
 }
 
-/* Neither kind takes the places of the other. */
+/* Readers and admin connections do not take places from each other. */
 static void test_admin_connections_have_their_own_limit(void **state)
 {
 	struct table t;
@@ -137,16 +138,16 @@ static void test_admin_connections_have_their_own_limit(void **state)
 	add(&t, 0, 0);
 	for (int i = 1; i < 3; i++)
 		add(&t, i, i)->admin = ADMIN_ALLOWED;
-	assert_null(connections_crowding(&t.c, PLACES_READERS));
-	assert_ptr_equal(connections_crowding(&t.c, PLACES_ADMIN), &t.at[1]);
+	assert_null(connections_to_evict(&t.c, PLACES_READERS));
+	assert_ptr_equal(connections_to_evict(&t.c, PLACES_ADMIN), &t.at[1]);
 	assert_ptr_equal(connections_slowest(&t.c), &t.at[0]);
 	connections_enter(&t.c, &t.at[0], CONNECTION_WAITING, 6);
 	assert_ptr_equal(connections_slowest(&t.c), &t.at[1]);
 	connections_enter(&t.c, &t.at[1], CONNECTION_WAITING, 7);
 	connections_enter(&t.c, &t.at[2], CONNECTION_WAITING, 8);
-	assert_null(connections_crowding(&t.c, PLACES_ADMIN));
+	assert_null(connections_to_evict(&t.c, PLACES_ADMIN));
 	add(&t, 3, 9);
-	assert_ptr_equal(connections_crowding(&t.c, PLACES_READERS), &t.at[3]);
+	assert_ptr_equal(connections_to_evict(&t.c, PLACES_READERS), &t.at[3]);
 }
 
 static void test_bucket(void **state)
@@ -165,7 +166,7 @@ static void test_bucket(void **state)
 	for (i = 0; i < 400; i++)
 		assert_true(bucket_take(&b, UINT64_MAX / 2));
 	assert_false(bucket_take(&b, UINT64_MAX / 2));
-	bucket_charge(&b, 1); /* none is left */
+	bucket_charge(&b, 1); /* no token is left */
 	assert_true(bucket_take(&b, UINT64_MAX / 2 + 10));
 	bucket_charge(&b, 1);
 	assert_false(bucket_take(&b, UINT64_MAX / 2 + 10));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What well-behaved clients get. */
+/* Answers to well-behaved clients. */
 #include "http.h"
 
 #include <setjmp.h>
@@ -88,7 +88,7 @@ static void test_body_and_not_found(void **state)
 	http_fixture_stop(&f);
 }
 
-static void test_a_body_that_stays(void **state)
+static void test_a_static_body(void **state)
 {
 	struct http_fixture f;
 	struct client c;
@@ -215,7 +215,7 @@ static void test_page_in_both_formats(void **state)
 	http_fixture_stop(&f);
 }
 
-/* Heap. */
+/* On the heap. */
 static char *inflate_body(const struct answer *a, size_t size)
 {
 	z_stream z = {0};
@@ -261,7 +261,7 @@ static void test_gzip_inflates_to_the_page(void **state)
 		free(want);
 		free(got);
 		client_close(&c);
-		/* once per page: the second client gets the very same bytes */
+		/* compressed once per page: the second client gets the same bytes */
 		kept = f.page->gzip[format].data;
 		assert_non_null(kept);
 		http_ask(&f, &c, request, &a);
@@ -271,7 +271,7 @@ static void test_gzip_inflates_to_the_page(void **state)
 	http_fixture_stop(&f);
 }
 
-/* Out of memory, it is sent as it is. */
+/* Without memory for compression the page is sent uncompressed. */
 static void test_a_page_that_cannot_be_compressed(void **state)
 {
 	struct http_fixture f;
@@ -329,7 +329,7 @@ static void test_an_empty_page(void **state)
 	http_fixture_stop(&f);
 }
 
-/* The page that is being sent outlives the one that replaces it. */
+/* A page that is being sent stays alive when it is replaced. */
 static void test_page_replaced_while_it_is_sent(void **state)
 {
 	struct http_fixture f;
@@ -373,7 +373,7 @@ static void test_unix_socket(void **state)
 	assert_page(&a, f.page, METRICS_PROMETHEUS);
 	client_close(&c);
 	http_fixture_stop(&f);
-	assert_int_equal(access(path, F_OK), -1); /* taken along */
+	assert_int_equal(access(path, F_OK), -1); /* closing the server removes its file */
 	assert_int_equal(rmdir(dir), 0);
 }
 
@@ -389,7 +389,7 @@ static void ask_unix(struct http_fixture *f, const char *path)
 	client_close(&c);
 }
 
-/* Somebody sweeps the folder while we serve (a starting kubelet does). */
+/* Another process empties the folder while we serve, as a starting kubelet does. */
 static void test_a_unix_socket_whose_file_was_deleted(void **state)
 {
 	char dir[] = "/tmp/test_http.XXXXXX", path[64], other[64];
@@ -418,14 +418,14 @@ static void test_a_unix_socket_whose_file_was_deleted(void **state)
 		ask_unix(&f, path);
 		ask_unix(&f, other);
 	}
-	/* A connection over the old file goes on. */
+	/* The connection made over the old file continues. */
 	client_next(&old, &a);
 	client_send(&old, GET("/text"), strlen(GET("/text")));
 	http_await(&f, &old, false, &a);
 	assert_int_equal(a.status, 200);
 	http_await_fds(&f, n_fds);
 	client_close(&old);
-	/* A file of somebody else is no longer ours, and left alone. */
+	/* A file of another process at our path is left alone. */
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(mkdir(path, 0700), 0);
 	assert_int_equal(http_listen_unix(f.http, path, 0600, &e), -EEXIST);
@@ -435,7 +435,7 @@ static void test_a_unix_socket_whose_file_was_deleted(void **state)
 	assert_int_equal(rmdir(dir), 0);
 }
 
-static void test_listen_errors_are_sentences(void **state)
+static void test_listen_errors_have_texts(void **state)
 {
 	struct http_fixture f;
 	char address[32];
@@ -462,7 +462,7 @@ static void test_nothing_wakes_an_idle_server(void **state)
 	http_fixture_start(&f, &defaults);
 	assert_true(loop_sleeps(&f.loop, 100, 1));
 	http_ask(&f, &c, GET("/text"), &a);
-	assert_true(loop_sleeps(&f.loop, 100, 2)); /* kept open, its deadline is far away */
+	assert_true(loop_sleeps(&f.loop, 100, 2)); /* kept open with a deadline far away */
 	client_close(&c);
 	assert_true(loop_sleeps(&f.loop, 100, 1));
 	http_fixture_stop(&f);
@@ -498,7 +498,7 @@ TEST_GROUP(http)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_body_and_not_found),
-		cmocka_unit_test(test_a_body_that_stays),
+		cmocka_unit_test(test_a_static_body),
 		cmocka_unit_test(test_head_has_headers_only),
 		cmocka_unit_test(test_kept_connection),
 		cmocka_unit_test(test_http_1_0_is_closed_after_its_answer),
@@ -511,7 +511,7 @@ TEST_GROUP(http)
 		cmocka_unit_test(test_page_replaced_while_it_is_sent),
 		cmocka_unit_test(test_unix_socket),
 		cmocka_unit_test(test_a_unix_socket_whose_file_was_deleted),
-		cmocka_unit_test(test_listen_errors_are_sentences),
+		cmocka_unit_test(test_listen_errors_have_texts),
 		cmocka_unit_test(test_nothing_wakes_an_idle_server),
 		cmocka_unit_test(test_closing_with_connections_in_flight),
 	};

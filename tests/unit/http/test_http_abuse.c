@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What clients that are slow, greedy or broken get, and that nobody else notices. */
+/* Slow, greedy or broken clients, which must not affect other clients. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -32,9 +32,9 @@ static void assert_served(struct http_fixture *f)
 	client_close(&c);
 }
 
-/* Sends bytes on a connection of their own until the server ends it; returns the status of the
- * first answer, 0 without one. */
-static unsigned send_rubbish(struct http_fixture *f, const char *bytes, size_t n)
+/* Sends bytes on a separate connection until the server closes it; returns the status of the first
+ * answer, 0 = no answer. */
+static unsigned send_garbage(struct http_fixture *f, const char *bytes, size_t n)
 {
 	struct client c;
 	struct answer a;
@@ -83,8 +83,8 @@ static size_t fill(char *buf, const char *head, char filler, size_t size)
 	return size;
 }
 
-/* The answer may be lost when the connection is reset under the unread body. */
-static void test_a_large_post_is_not_taken_in(void **state)
+/* The answer may be lost, because closing with unread bytes resets the connection. */
+static void test_a_large_post_is_not_read(void **state)
 {
 	const size_t size = 1 << 20;
 	char *post = malloc(size);
@@ -94,7 +94,7 @@ static void test_a_large_post_is_not_taken_in(void **state)
 	(void)state;
 	http_fixture_start(&f, &defaults);
 	fill(post, "POST /text HTTP/1.1\r\nHost: x\r\nContent-Length: 1048576\r\n\r\n", 'x', size);
-	status = send_rubbish(&f, post, size);
+	status = send_garbage(&f, post, size);
 	assert_true(status == 405 || status == 0);
 	assert_int_equal(f.self.http_errors, 1);
 	assert_int_equal(f.asked, 0);
@@ -126,9 +126,9 @@ static void test_garbage_bytes(void **state)
 
 	(void)state;
 	http_fixture_start(&f, &impatient);
-	send_rubbish(&f, binary, sizeof(binary) - 1);
-	send_rubbish(&f, words, sizeof(words) - 1);
-	send_rubbish(&f, space, sizeof(space) - 1);
+	send_garbage(&f, binary, sizeof(binary) - 1);
+	send_garbage(&f, words, sizeof(words) - 1);
+	send_garbage(&f, space, sizeof(space) - 1);
 	assert_served(&f);
 	assert_int_equal(f.asked, 1);
 	http_fixture_stop(&f);
@@ -144,10 +144,10 @@ static void test_headers_are_bounded(void **state)
 	(void)state;
 	http_fixture_start(&f, &defaults);
 	fill(request, "GET /text HTTP/1.1\r\nHost: x\r\nX-Long: ", 'x', size);
-	status = send_rubbish(&f, request, size);
+	status = send_garbage(&f, request, size);
 	assert_true(status == 431 || status == 413 || status == 0);
 	fill(request, "GET /", 'x', size);
-	status = send_rubbish(&f, request, size);
+	status = send_garbage(&f, request, size);
 	assert_true(status == 414 || status == 431 || status == 0);
 	assert_int_equal(f.asked, 0);
 	assert_served(&f);
@@ -185,7 +185,7 @@ static unsigned ask_once(struct http_fixture *f, const char *request, size_t siz
 	return a.status;
 }
 
-/* Around the size of the memory that a request's headers share with what answering it needs. */
+/* Sizes around that of the memory that a request's headers share with the answer. */
 static void test_headers_of_any_size_around_the_bound(void **state)
 {
 	struct http_fixture f;
@@ -214,7 +214,7 @@ static void test_headers_of_any_size_around_the_bound(void **state)
 	free(request);
 }
 
-/* As many pieces as wanted between head and tail; heap. */
+/* Repeats `piece` n times between head and tail; on the heap. */
 static char *repeat(const char *head, const char *piece, size_t n, const char *tail)
 {
 	size_t size;
@@ -296,7 +296,7 @@ static void test_queries_of_any_length(void **state)
 	http_fixture_stop(&f);
 }
 
-/* A place in the table that a refused request kept would be missing here. */
+/* Places kept by rejected requests would be missing here. */
 static void test_rejected_requests_free_their_place(void **state)
 {
 	const struct http_opts small = {.max_connections = 8};
@@ -314,7 +314,7 @@ static void test_rejected_requests_free_their_place(void **state)
 	http_fixture_stop(&f);
 }
 
-/* On a connection that was answered before. */
+/* An error on a connection with earlier answers. */
 static void test_an_error_follows_earlier_answers(void **state)
 {
 	struct http_fixture f;
@@ -348,7 +348,7 @@ static void test_half_open_clients_do_not_starve_others(void **state)
 	int i;
 
 	(void)state;
-	http_fixture_start(&f, &defaults); /* a place for 64; slow ones have 10 s */
+	http_fixture_start(&f, &defaults); /* 64 places; a request may take 10 s */
 	for (i = 0; i < 100; i++) {
 		client_tcp(&slow[i], f.port);
 		assert_true(slow[i].fd >= 0);
@@ -357,14 +357,14 @@ static void test_half_open_clients_do_not_starve_others(void **state)
 	}
 	assert_served(&f);
 	assert_int_equal(f.self.http_connections, 101);
-	assert_int_equal(f.self.http_evictions, 101 - 56); /* an eighth of 64 is kept free */
+	assert_int_equal(f.self.http_evictions, 101 - 56); /* an eighth of 64 places is kept free */
 	for (i = 0; i < 100; i++)
 		client_close(&slow[i]);
 	assert_served(&f);
 	http_fixture_stop(&f);
 }
 
-/* On the smallest server, too, each newcomer finds a place that somebody has just had to leave. */
+/* On the smallest server, too, each new client gets a place, because an old client is evicted. */
 static void test_many_slow_clients_on_the_smallest_server(void **state)
 {
 	static const char half[] = "GET /text HTTP/1.1\r\nHo";
@@ -379,7 +379,7 @@ static void test_many_slow_clients_on_the_smallest_server(void **state)
 		client_tcp(&slow[i], f.port);
 		if (i % 3 == 0)
 			client_send(&slow[i], half, strlen(half));
-		else if (i % 3 == 1) /* and never reads */
+		else if (i % 3 == 1) /* never reads the answer */
 			client_send(&slow[i], GET("/big"), strlen(GET("/big")));
 	}
 	assert_served(&f);
@@ -407,7 +407,8 @@ static void test_idle_connections_make_room_first(void **state)
 	}
 	for (i = 0; i < 4; i++)
 		http_ask(&f, &idle[i], GET("/text"), &a);
-	http_await_end(&f, &idle[0]); /* seven stay, though the others are older */
+	/* seven may stay; the idle one is evicted although the others are older */
+	http_await_end(&f, &idle[0]);
 	for (i = 0; i < 4; i++) {
 		client_send(&asking[i], "xt HTTP/1.1\r\nHost: x\r\n\r\n", 24);
 		http_await(&f, &asking[i], false, &a);
@@ -441,17 +442,17 @@ static void test_slow_request_is_cut_at_its_deadline(void **state)
 	http_fixture_stop(&f);
 }
 
-/* A new byte now and then must not buy more time. */
-struct dribble {
+/* Single bytes do not extend the deadline of a request. */
+struct byte_sender {
 	struct client *client;
 	unsigned sent;
 };
 
-static bool dribbles_until_cut(void *arg)
+static bool sends_bytes_until_cut(void *arg)
 {
 	static const char line[] =
 		"GET /text HTTP/1.1\r\nX: yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy";
-	struct dribble *d = arg;
+	struct byte_sender *d = arg;
 
 	if (d->sent < sizeof(line) - 1)
 		client_send(d->client, line + d->sent++, 1);
@@ -462,21 +463,21 @@ static bool dribbles_until_cut(void *arg)
 static void test_a_slowly_sent_request_is_cut_at_its_deadline(void **state)
 {
 	struct http_fixture f;
-	struct dribble d = {0};
+	struct byte_sender d = {0};
 	struct client c;
 
 	(void)state;
 	http_fixture_start(&f, &impatient);
 	client_tcp(&c, f.port);
 	d.client = &c;
-	assert_true(loop_until(&f.loop, dribbles_until_cut, &d, PATIENCE_MS));
+	assert_true(loop_until(&f.loop, sends_bytes_until_cut, &d, PATIENCE_MS));
 	assert_true(d.sent > 3);
 	assert_int_equal(f.self.http_evictions, 1);
 	client_close(&c);
 	http_fixture_stop(&f);
 }
 
-/* On a kept connection the time runs from the request's first line. */
+/* On a kept connection the deadline runs from the first line of each request. */
 static void test_second_request_has_the_same_deadline(void **state)
 {
 	struct http_fixture f;
@@ -494,7 +495,7 @@ static void test_second_request_has_the_same_deadline(void **state)
 	http_fixture_stop(&f);
 }
 
-/* Nobody has evicted it: its time was over. */
+/* A timeout is not counted as an eviction. */
 static void test_an_idle_connection_is_closed(void **state)
 {
 	const struct http_opts short_idle = {.request_ms = 100, .idle_s = 1};
@@ -550,14 +551,14 @@ static void test_a_client_that_disconnects_during_the_answer(void **state)
 	send(c.fd, GET("/big"), strlen(GET("/big")), 0);
 	while (f.asked == 0)
 		uv_run(&f.loop, UV_RUN_ONCE);
-	client_close(&c); /* unread bytes: a reset */
+	client_close(&c); /* with unread bytes, so that the connection is reset */
 	assert_served(&f);
 	assert_int_equal(f.self.http_evictions, 0);
 	http_fixture_stop(&f);
 }
 
-/* Some wait in the backlog at once, as time earns connections: a slow machine, too, makes them
- * quicker than that. */
+/* Several connections are waiting in the backlog at a time, so that even a slow machine exceeds the
+ * permitted rate. */
 static void test_too_many_connections_a_second(void **state)
 {
 	struct http_fixture f;
@@ -591,7 +592,7 @@ static void flood(struct http_fixture *f, unsigned n)
 	}
 }
 
-/* Who comes from another address, or over a unix socket, is served all the same. */
+/* Clients from other addresses and over unix sockets are still served. */
 static void test_a_flood_affects_only_its_own_address(void **state)
 {
 	struct http_fixture f;
@@ -625,7 +626,7 @@ static void test_a_flood_affects_only_its_own_address(void **state)
 	tmptree_free(dir);
 }
 
-/* Lowers the limit of descriptors so that not one more can be opened. */
+/* Lowers the limit so that no more descriptors can be opened. */
 static void forbid_descriptors(struct rlimit *old)
 {
 	struct rlimit none;
@@ -651,17 +652,17 @@ static void test_running_out_of_descriptors(void **state)
 	client_tcp(&c, f.port);
 	client_send(&c, GET("/text"), strlen(GET("/text")));
 	forbid_descriptors(&old);
-	assert_true(loop_sleeps(&f.loop, 300, 8)); /* it waits, it does not spin */
+	assert_true(loop_sleeps(&f.loop, 300, 8)); /* waits without spinning */
 	assert_int_equal(f.self.http_connections, 0);
 	setrlimit(RLIMIT_NOFILE, &old);
-	http_await(&f, &c, false, &a); /* it had to wait, no more */
+	http_await(&f, &c, false, &a); /* the client was only delayed */
 	assert_int_equal(a.status, 200);
 	client_close(&c);
 	http_fixture_stop(&f);
 }
 
-/* With connections of our own the slowest gives its descriptor to the next. */
-static void test_descriptors_are_taken_back(void **state)
+/* The slowest connection is closed to free its descriptor for the next client. */
+static void test_descriptors_are_reclaimed(void **state)
 {
 	struct http_fixture f;
 	struct client slow, c;
@@ -689,7 +690,7 @@ TEST_GROUP(http_abuse)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_other_methods_are_refused),
-		cmocka_unit_test(test_a_large_post_is_not_taken_in),
+		cmocka_unit_test(test_a_large_post_is_not_read),
 		cmocka_unit_test(test_a_get_with_a_body_is_answered),
 		cmocka_unit_test(test_garbage_bytes),
 		cmocka_unit_test(test_headers_are_bounded),
@@ -711,7 +712,7 @@ TEST_GROUP(http_abuse)
 		cmocka_unit_test(test_too_many_connections_a_second),
 		cmocka_unit_test(test_a_flood_affects_only_its_own_address),
 		cmocka_unit_test(test_running_out_of_descriptors),
-		cmocka_unit_test(test_descriptors_are_taken_back),
+		cmocka_unit_test(test_descriptors_are_reclaimed),
 	};
 
 	return test_group_run(tests, NULL, NULL);

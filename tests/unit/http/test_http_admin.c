@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* POST: who may, what is taken in, and answers that come later. */
+/* POST: permissions, bodies, and answers that come later. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,37 +23,38 @@ static const struct http_opts defaults = {0};
 static const struct http_opts impatient = {.kept_ms = 100};
 static const struct http_opts small = {.max_connections = 4, .max_admin = 8};
 
-/* The fixture, and a socket that takes admin requests. */
-struct orders {
+/* The fixture with a socket for admin requests. */
+struct admin_fixture {
 	struct http_fixture f;
 	char dir[32], path[64];
 };
 
-static void start(struct orders *o, const struct http_opts *opts)
+static void start(struct admin_fixture *o, const struct http_opts *opts)
 {
 	struct err e;
 
-	strcpy(o->dir, "/tmp/test_orders.XXXXXX");
+	strcpy(o->dir, "/tmp/test_http_admin.XXXXXX");
 	assert_non_null(mkdtemp(o->dir));
 	snprintf(o->path, sizeof(o->path), "%s/sock", o->dir);
 	http_fixture_start(&o->f, opts);
 	assert_int_equal(http_listen_admin(o->f.http, o->path, 0600, &e), 0);
 }
 
-static void stop(struct orders *o)
+static void stop(struct admin_fixture *o)
 {
 	http_fixture_stop(&o->f);
 	assert_int_equal(rmdir(o->dir), 0);
 }
 
-static void ask(struct orders *o, struct client *c, const char *request)
+static void ask(struct admin_fixture *o, struct client *c, const char *request)
 {
 	client_unix(c, o->path);
 	assert_true(c->fd >= 0);
 	client_send(c, request, strlen(request));
 }
 
-static void assert_answer(struct orders *o, struct client *c, unsigned status, const char *body)
+static void assert_answer(struct admin_fixture *o, struct client *c, unsigned status,
+			  const char *body)
 {
 	struct answer a;
 
@@ -68,26 +69,26 @@ static void assert_answer(struct orders *o, struct client *c, unsigned status, c
 
 static bool has_deferred(void *arg)
 {
-	struct orders *o = arg;
+	struct admin_fixture *o = arg;
 
 	return o->f.n_deferred > 0;
 }
 
 static bool has_two_deferred(void *arg)
 {
-	struct orders *o = arg;
+	struct admin_fixture *o = arg;
 
 	return o->f.n_deferred > 1;
 }
 
-static void await(struct orders *o, bool (*what)(void *))
+static void await(struct admin_fixture *o, bool (*what)(void *))
 {
 	assert_true(loop_until(&o->f.loop, what, o, PATIENCE_MS));
 }
 
 static void test_a_body_reaches_the_handler(void **state)
 {
-	struct orders o;
+	struct admin_fixture o;
 	struct client c;
 
 	(void)state;
@@ -107,7 +108,7 @@ static void test_a_body_reaches_the_handler(void **state)
 
 static void test_a_body_in_chunks(void **state)
 {
-	struct orders o;
+	struct admin_fixture o;
 	struct client c;
 
 	(void)state;
@@ -120,10 +121,10 @@ static void test_a_body_in_chunks(void **state)
 	stop(&o);
 }
 
-static void test_only_the_socket_for_orders_takes_them(void **state)
+static void test_post_works_on_the_admin_socket_only(void **state)
 {
 	char other[80];
-	struct orders o;
+	struct admin_fixture o;
 	struct client c;
 	struct err e;
 
@@ -131,7 +132,7 @@ static void test_only_the_socket_for_orders_takes_them(void **state)
 	start(&o, &defaults);
 	client_tcp(&c, o.f.port);
 	client_send(&c, POST("/echo", "x", "1"), strlen(POST("/echo", "x", "1")));
-	assert_answer(&o, &c, 405, NULL);
+	assert_answer(&o, &c, 405, "{\"error\":\"only GET and HEAD are served here\"}");
 	client_close(&c);
 	snprintf(other, sizeof(other), "%s/other", o.dir);
 	assert_int_equal(http_listen_unix(o.f.http, other, 0600, &e), 0);
@@ -146,8 +147,8 @@ static void test_only_the_socket_for_orders_takes_them(void **state)
 	stop(&o);
 }
 
-/* As somebody else: 0 = the order was refused and a GET answered. */
-static int ask_as_nobody(const char *path)
+/* Runs as another user; returns 0 if a POST is rejected and a GET answered. */
+static int ask_as_other_user(const char *path)
 {
 	static const char post[] = POST("/echo", "x", "1"), get[] = GET("/text");
 	char answer[1024];
@@ -186,11 +187,11 @@ static bool has_exited(void *arg)
 	return waitpid(child->pid, &child->status, WNOHANG) == child->pid;
 }
 
-/* The file's mode would let them in. */
-static void test_other_users_may_not_give_orders(void **state)
+/* File permissions alone would let other users in. */
+static void test_other_users_may_not_post(void **state)
 {
 	struct child child;
-	struct orders o;
+	struct admin_fixture o;
 
 	(void)state;
 	if (geteuid() != 0)
@@ -201,7 +202,7 @@ static void test_other_users_may_not_give_orders(void **state)
 	child.pid = fork();
 	assert_true(child.pid >= 0);
 	if (child.pid == 0)
-		_exit(ask_as_nobody(o.path));
+		_exit(ask_as_other_user(o.path));
 	assert_true(loop_until(&o.f.loop, has_exited, &child, PATIENCE_MS));
 	assert_true(WIFEXITED(child.status));
 	assert_int_equal(WEXITSTATUS(child.status), 0);
@@ -216,7 +217,7 @@ static void test_too_large_bodies_are_rejected(void **state)
 	static const char tail[] = "\r\n0\r\n\r\n";
 	const size_t size = 65537;
 	char *request = malloc(size + 256), *at = request;
-	struct orders o;
+	struct admin_fixture o;
 	struct client c;
 
 	(void)state;
@@ -248,9 +249,9 @@ static void test_too_large_bodies_are_rejected(void **state)
 	free(request);
 }
 
-static void test_an_answer_that_comes_later(void **state)
+static void test_a_late_answer(void **state)
 {
-	struct orders o;
+	struct admin_fixture o;
 	struct client c;
 	struct answer a;
 
@@ -269,10 +270,10 @@ static void test_an_answer_that_comes_later(void **state)
 	stop(&o);
 }
 
-static void test_two_orders_at_once_and_reads_beside_them(void **state)
+static void test_concurrent_admin_requests_and_reads(void **state)
 {
 	struct client first, second, reader;
-	struct orders o;
+	struct admin_fixture o;
 
 	(void)state;
 	start(&o, &defaults);
@@ -292,21 +293,21 @@ static void test_two_orders_at_once_and_reads_beside_them(void **state)
 	stop(&o);
 }
 
-/* More than there are places for readers: as many as a big node has devices. */
+/* More than there are places for readers: one request for each device of a large node. */
 #define MANY DEFERRED_MAX
 
 static bool has_many_deferred(void *arg)
 {
-	struct orders *o = arg;
+	struct admin_fixture *o = arg;
 
 	return o->f.n_deferred == MANY;
 }
 
-static void test_one_for_each_device_at_once(void **state)
+static void test_a_request_for_each_device_at_once(void **state)
 {
 	static struct client c[MANY];
 	struct client reader;
-	struct orders o;
+	struct admin_fixture o;
 	struct rlimit fds;
 
 	(void)state;
@@ -333,20 +334,20 @@ static void test_one_for_each_device_at_once(void **state)
 	stop(&o);
 }
 
-/* A quarter of the places stays for admin requests that do not wait. */
+/* A quarter of the places is kept for admin requests that do not wait. */
 #define FEW 6
 
 static bool has_a_few_deferred(void *arg)
 {
-	struct orders *o = arg;
+	struct admin_fixture *o = arg;
 
 	return o->f.n_deferred == FEW;
 }
 
-static void test_too_many_orders(void **state)
+static void test_too_many_admin_requests(void **state)
 {
 	struct client c[FEW], refused, reader;
-	struct orders o;
+	struct admin_fixture o;
 
 	(void)state;
 	start(&o, &small);
@@ -369,9 +370,9 @@ static void test_too_many_orders(void **state)
 	stop(&o);
 }
 
-static void test_a_client_that_goes_away(void **state)
+static void test_a_client_that_disconnects(void **state)
 {
-	struct orders o;
+	struct admin_fixture o;
 	struct client c;
 	unsigned n_fds;
 
@@ -382,7 +383,7 @@ static void test_a_client_that_goes_away(void **state)
 	await(&o, has_deferred);
 	client_close(&c);
 	loop_wakeups(&o.f.loop, 20);
-	http_fixture_answer(o.f.deferred[0], "nobody reads this");
+	http_fixture_answer(o.f.deferred[0], "not read by any client");
 	http_await_fds(&o.f, n_fds);
 	ask(&o, &c, GET("/text"));
 	assert_answer(&o, &c, 200, "hello\n");
@@ -392,7 +393,7 @@ static void test_a_client_that_goes_away(void **state)
 
 static void test_a_request_that_waits_too_long_times_out(void **state)
 {
-	struct orders o;
+	struct admin_fixture o;
 	struct client c;
 
 	(void)state;
@@ -405,7 +406,7 @@ static void test_a_request_that_waits_too_long_times_out(void **state)
 	http_fixture_answer(o.f.deferred[0], "too late");
 	client_close(&c);
 
-	/* gone before its time is over, and answered afterwards */
+	/* disconnected before the deadline, answered after it */
 	ask(&o, &c, POST("/later", "x", "1"));
 	await(&o, has_two_deferred);
 	client_close(&c);
@@ -414,11 +415,11 @@ static void test_a_request_that_waits_too_long_times_out(void **state)
 	stop(&o);
 }
 
-/* The work goes on; what comes of it nobody is told any more. */
-static void test_closing_while_an_order_is_worked_on(void **state)
+/* The engine finishes its work after the server was closed; the answers are dropped. */
+static void test_closing_during_an_admin_request(void **state)
 {
 	struct client c, gone;
-	struct orders o;
+	struct admin_fixture o;
 
 	(void)state;
 	start(&o, &defaults);
@@ -435,7 +436,7 @@ static void test_closing_while_an_order_is_worked_on(void **state)
 
 static void test_a_waiting_request_causes_no_wakeups(void **state)
 {
-	struct orders o;
+	struct admin_fixture o;
 	struct client c;
 
 	(void)state;
@@ -454,16 +455,16 @@ TEST_GROUP(http_admin)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_body_reaches_the_handler),
 		cmocka_unit_test(test_a_body_in_chunks),
-		cmocka_unit_test(test_only_the_socket_for_orders_takes_them),
-		cmocka_unit_test(test_other_users_may_not_give_orders),
+		cmocka_unit_test(test_post_works_on_the_admin_socket_only),
+		cmocka_unit_test(test_other_users_may_not_post),
 		cmocka_unit_test(test_too_large_bodies_are_rejected),
-		cmocka_unit_test(test_an_answer_that_comes_later),
-		cmocka_unit_test(test_two_orders_at_once_and_reads_beside_them),
-		cmocka_unit_test(test_one_for_each_device_at_once),
-		cmocka_unit_test(test_too_many_orders),
-		cmocka_unit_test(test_a_client_that_goes_away),
+		cmocka_unit_test(test_a_late_answer),
+		cmocka_unit_test(test_concurrent_admin_requests_and_reads),
+		cmocka_unit_test(test_a_request_for_each_device_at_once),
+		cmocka_unit_test(test_too_many_admin_requests),
+		cmocka_unit_test(test_a_client_that_disconnects),
 		cmocka_unit_test(test_a_request_that_waits_too_long_times_out),
-		cmocka_unit_test(test_closing_while_an_order_is_worked_on),
+		cmocka_unit_test(test_closing_during_an_admin_request),
 		cmocka_unit_test(test_a_waiting_request_causes_no_wakeups),
 	};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A GET whose answer comes later: who waits, how many, and what becomes of those who go away. */
+/* GET requests that are answered later: limits on their number, and disconnecting clients. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,7 +58,7 @@ static void assert_answer(struct http_fixture *f, struct client *c, unsigned sta
 	client_next(c, &a);
 }
 
-static void test_an_answer_that_comes_later(void **state)
+static void test_a_late_answer(void **state)
 {
 	struct http_fixture f;
 	struct client c;
@@ -73,7 +73,7 @@ static void test_an_answer_that_comes_later(void **state)
 	assert_false(client_answer(&c, false, &a));
 	http_fixture_answer(f.deferred[0], "now");
 	assert_answer(&f, &c, 200, "now");
-	/* the same connection asks on, and waits again */
+	/* the connection can be used for further requests, and wait again */
 	client_send(&c, GET("/text"), strlen(GET("/text")));
 	assert_answer(&f, &c, 200, "hello\n");
 	client_send(&c, GET("/later"), strlen(GET("/later")));
@@ -103,7 +103,7 @@ static void test_a_head_may_wait_too(void **state)
 	http_fixture_stop(&f);
 }
 
-/* They leave room for everybody else. */
+/* Waiting requests must leave places for others. */
 static void test_the_number_of_waiting_requests_is_limited(void **state)
 {
 	struct client waiting[2], late, reader;
@@ -116,7 +116,8 @@ static void test_the_number_of_waiting_requests_is_limited(void **state)
 	ask(&f, &waiting[1], GET("/later"));
 	await_deferred(&f, 2);
 	ask(&f, &late, GET("/later"));
-	assert_answer(&f, &late, 404, NULL); /* the fixture's answer to who may not wait */
+	/* the fixture's answer to requests that may not wait */
+	assert_answer(&f, &late, 404, NULL);
 	ask(&f, &reader, GET("/text"));
 	assert_answer(&f, &reader, 200, "hello\n");
 	http_fixture_answer(f.deferred[0], "a");
@@ -134,7 +135,7 @@ static void test_the_number_of_waiting_requests_is_limited(void **state)
 	http_fixture_stop(&f);
 }
 
-/* Whoever waits over the network takes no place of who asks on this node. */
+/* Requests that wait over TCP do not use up the places of local clients. */
 static void test_unix_sockets_have_their_own_limit_of_waits(void **state)
 {
 	char dir[] = "/tmp/test_waits.XXXXXX", path[64];
@@ -157,7 +158,8 @@ static void test_unix_sockets_have_their_own_limit_of_waits(void **state)
 		if (i < 2)
 			await_deferred(&f, i + 3);
 		else
-			assert_answer(&f, &near[i], 404, NULL); /* they, too, leave room */
+			/* local clients have a limit, too */
+			assert_answer(&f, &near[i], 404, NULL);
 	}
 	for (unsigned i = 0; i < 4; i++)
 		http_fixture_answer(f.deferred[i], "a");
@@ -172,7 +174,7 @@ static void test_unix_sockets_have_their_own_limit_of_waits(void **state)
 	assert_int_equal(rmdir(dir), 0);
 }
 
-/* Two places in all: one that is served and one to come. */
+/* Two places: one in use, and one kept for the next client. */
 static void test_the_smallest_server_defers_no_request(void **state)
 {
 	struct http_fixture f;
@@ -186,7 +188,7 @@ static void test_the_smallest_server_defers_no_request(void **state)
 	http_fixture_stop(&f);
 }
 
-/* Places of those who have gone are taken; who answers them finds nobody. */
+/* A disconnected client's place is free at once; answering its request later is harmless. */
 static void test_disconnected_clients_free_their_places(void **state)
 {
 	struct http_fixture f;
@@ -202,7 +204,7 @@ static void test_disconnected_clients_free_their_places(void **state)
 		client_close(&c);
 	}
 	for (unsigned i = 0; i < 10; i++)
-		http_fixture_answer(f.deferred[i], "nobody reads this");
+		http_fixture_answer(f.deferred[i], "not read by any client");
 	http_await_fds(&f, n_fds);
 	ask(&f, &c, GET("/text"));
 	assert_answer(&f, &c, 200, "hello\n");
@@ -218,7 +220,8 @@ static bool has_closed(void *arg)
 	return c->ended;
 }
 
-/* Who was answered as the last thing gets it, who was not sees the end. */
+/* An answer given just before closing is still sent; other waiting clients see the end of the
+ * connection. */
 static void test_closing(void **state)
 {
 	struct client answered, waiting;
@@ -231,11 +234,11 @@ static void test_closing(void **state)
 	await_deferred(&f, 1);
 	ask(&f, &waiting, GET("/later"));
 	await_deferred(&f, 2);
-	http_fixture_answer(f.deferred[0], "the last word");
+	http_fixture_answer(f.deferred[0], "the last answer");
 	http_close(f.http, NULL, NULL);
 	assert_true(loop_until(&f.loop, has_closed, &answered, PATIENCE_MS));
 	assert_true(client_answer(&answered, false, &a));
-	assert_memory_equal(a.body, "the last word", a.body_len);
+	assert_memory_equal(a.body, "the last answer", a.body_len);
 	assert_true(loop_until(&f.loop, has_closed, &waiting, PATIENCE_MS));
 	assert_false(client_answer(&waiting, false, &a));
 	http_fixture_answer(f.deferred[1], "too late");
@@ -247,7 +250,7 @@ static void test_closing(void **state)
 TEST_GROUP(http_waits)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_an_answer_that_comes_later),
+		cmocka_unit_test(test_a_late_answer),
 		cmocka_unit_test(test_a_head_may_wait_too),
 		cmocka_unit_test(test_the_number_of_waiting_requests_is_limited),
 		cmocka_unit_test(test_unix_sockets_have_their_own_limit_of_waits),

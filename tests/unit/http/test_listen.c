@@ -108,7 +108,7 @@ static bool connects_v6(unsigned port)
 	return connects((struct sockaddr *)&sa, sizeof(sa));
 }
 
-/* Not on hosts without IPv6 on lo. */
+/* False on hosts without IPv6 on lo. */
 static bool has_ipv6(void)
 {
 	struct sockaddr_in6 sa = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
@@ -135,7 +135,7 @@ static void test_all_addresses_means_both_families(void **state)
 	close(fd);
 }
 
-static void test_tcp_failures_are_sentences(void **state)
+static void test_tcp_errors_have_texts(void **state)
 {
 	char address[32];
 	struct err e = {0};
@@ -156,7 +156,7 @@ static void test_tcp_failures_are_sentences(void **state)
 	close(fd);
 }
 
-/* A directory of its own per test, with the path of a socket in it. */
+/* A temporary folder with the path of a socket. */
 struct place {
 	char dir[32], path[64];
 	struct stat file;
@@ -192,13 +192,13 @@ static void test_the_file_has_exactly_the_mode(void **state)
 		assert_true(fd >= 0);
 		assert_int_equal(stat(p.path, &st), 0);
 		assert_int_equal(st.st_mode & 0777, modes[i]);
-		close(fd); /* the file stays: stale in the next round */
+		close(fd); /* leaves a stale file for the next round */
 	}
 	umask(old);
 	place_remove(&p);
 }
 
-static void test_stale_is_replaced_and_live_is_refused(void **state)
+static void test_a_stale_file_is_replaced_and_a_live_one_is_not(void **state)
 {
 	struct err e = {0};
 	struct place p;
@@ -218,7 +218,7 @@ static void test_stale_is_replaced_and_live_is_refused(void **state)
 	place_remove(&p);
 }
 
-/* A server that is too busy to accept is alive. */
+/* A server that is too busy to accept counts as running. */
 static void test_a_full_backlog_is_live(void **state)
 {
 	struct sockaddr_un sa = {.sun_family = AF_UNIX};
@@ -297,9 +297,9 @@ TEST_GROUP(listen)
 		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_an_address_must_be_numeric),
 		cmocka_unit_test(test_all_addresses_means_both_families),
-		cmocka_unit_test(test_tcp_failures_are_sentences),
+		cmocka_unit_test(test_tcp_errors_have_texts),
 		cmocka_unit_test(test_the_file_has_exactly_the_mode),
-		cmocka_unit_test(test_stale_is_replaced_and_live_is_refused),
+		cmocka_unit_test(test_a_stale_file_is_replaced_and_a_live_one_is_not),
 		cmocka_unit_test(test_a_full_backlog_is_live),
 		cmocka_unit_test(test_other_files_are_left_alone),
 		cmocka_unit_test(test_only_our_own_file_is_removed),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The plain values: addresses, order, copies, words. */
+/* The plain values of the model: addresses, order, copies, enumerator names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -136,7 +136,7 @@ static void test_a_copy_owns_everything(void **state)
 	host_done(&copy);
 }
 
-static void test_look_ups(void **state)
+static void test_lookups(void **state)
 {
 	struct netns ns[] = {{.nsid = 3, .name = "pod"}, {.nsid = 4}};
 	struct host h = shuffled();
@@ -171,6 +171,10 @@ static void test_a_name_in_two_namespaces(void **state)
 	assert_ptr_equal(host_rdma(&h, "mlx5_1"), &devs[2]);
 	assert_ptr_equal(host_rdma_in(&h, NSID_HOST, "mlx5_0"), &devs[1]);
 	assert_null(host_rdma_in(&h, NSID_HOST, "mlx5_1"));
+	assert_ptr_equal(host_rdma_sampled(&h, "mlx5_0"), &devs[1]);
+	assert_ptr_equal(host_rdma_sampled(&h, "mlx5_1"), &devs[2]);
+	devs[1].nsid = 4;
+	assert_null(host_rdma_sampled(&h, "mlx5_0"));
 }
 
 static void test_virtual_functions_follow_the_rdma_devices(void **state)
@@ -189,7 +193,7 @@ static void test_virtual_functions_follow_the_rdma_devices(void **state)
 	host_done(&h);
 }
 
-/* A copy has room to grow, as the original has: the sanitizer sees to it. */
+/* A copy has spare room like the original (checked by the sanitizers). */
 static void test_a_copy_can_grow(void **state)
 {
 	struct host h = shuffled(), copy = {0};
@@ -230,7 +234,7 @@ TEST_GROUP(model)
 		cmocka_unit_test(test_numbers_in_names_count_as_numbers),
 		cmocka_unit_test(test_every_list_has_one_order),
 		cmocka_unit_test(test_a_copy_owns_everything),
-		cmocka_unit_test(test_look_ups),
+		cmocka_unit_test(test_lookups),
 		cmocka_unit_test(test_a_name_in_two_namespaces),
 		cmocka_unit_test(test_virtual_functions_follow_the_rdma_devices),
 		cmocka_unit_test(test_a_copy_can_grow),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Attribute files: what is not exactly what it should be is an error, never a number. */
+/* Attribute files: an invalid text is an error, never a number. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +39,7 @@ static void test_numbers(void **state)
 	assert_true(v == UINT64_MAX);
 }
 
-static void test_what_is_no_number_is_an_error(void **state)
+static void test_invalid_numbers_are_errors(void **state)
 {
 	static const char *const bad[] = {
 		"",    "\n",  "N/A (no PMA)\n", "-1\n",	  "+1\n", "1 2", "12x", "0x",
@@ -73,7 +73,7 @@ static void test_numbers_that_do_not_fit(void **state)
 	tmptree_write(f->dir, "attr", "-2147483648\n");
 	assert_int_equal(sysfs_int(f->hw.sys_fd, &i, "attr"), 0);
 	assert_int_equal(i, INT32_MIN);
-	tmptree_write(f->dir, "attr", "-1\n"); /* numa_node without one */
+	tmptree_write(f->dir, "attr", "-1\n"); /* a device without a NUMA node */
 	assert_int_equal(sysfs_int(f->hw.sys_fd, &i, "attr"), 0);
 	assert_int_equal(i, -1);
 }
@@ -99,7 +99,7 @@ static void test_texts_are_trimmed_and_bounded(void **state)
 	assert_int_equal(sysfs_str(f->hw.sys_fd, text, sizeof(text), "attr"), -EOVERFLOW);
 }
 
-static void test_what_is_not_a_file(void **state)
+static void test_other_file_types(void **state)
 {
 	struct sysfs_fixture *f = *state;
 	char text[32], longer[SYSFS_PATH_MAX + 10];
@@ -111,9 +111,9 @@ static void test_what_is_not_a_file(void **state)
 	assert_int_equal(sysfs_u64(f->hw.sys_fd, &v, "dir/file/deeper"), -ENOTDIR);
 	snprintf(longer, sizeof(longer), "%s/fifo", f->dir);
 	assert_int_equal(mkfifo(longer, 0600), 0);
-	/* It has no writer: opening it must not hang. */
+	/* A FIFO without a writer: opening it must not block. */
 	assert_int_equal(sysfs_u64(f->hw.sys_fd, &v, "fifo"), -EINVAL);
-	/* What a tree leads to outside of itself is not ours to show. */
+	/* Links out of the tree are not followed. */
 	snprintf(longer, sizeof(longer), "%s/secret", f->dir);
 	assert_int_equal(symlink("/proc/self/comm", longer), 0);
 	assert_int_equal(sysfs_str(f->hw.sys_fd, text, sizeof(text), "secret"), -ELOOP);
@@ -162,7 +162,7 @@ static void test_listing(void **state)
 	tmptree_write(f->dir, "list/.hidden", "1");
 	assert_int_equal(sysfs_list(f->hw.sys_fd, "list", count_or_stop, &seen), 2);
 	assert_int_equal(seen, 2);
-	/* Twice over the same held directory: each walk starts at its beginning. */
+	/* Lists the same open directory twice: each walk starts at the beginning. */
 	assert_int_equal(sysfs_list(f->hw.sys_fd, ".", count_or_stop, &seen), 1);
 	assert_int_equal(sysfs_list(f->hw.sys_fd, ".", count_or_stop, &seen), 1);
 	tmptree_write(f->dir, "list/stop", "1");
@@ -266,10 +266,10 @@ TEST_GROUP(sysfs)
 #define T(name) cmocka_unit_test_setup_teardown(name, sysfs_fixture_setup, sysfs_fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_numbers),
-		T(test_what_is_no_number_is_an_error),
+		T(test_invalid_numbers_are_errors),
 		T(test_numbers_that_do_not_fit),
 		T(test_texts_are_trimmed_and_bounded),
-		T(test_what_is_not_a_file),
+		T(test_other_file_types),
 		T(test_links),
 		T(test_listing),
 		T(test_roots),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which states follow which, and the alias that travels with a netdev. */
+/* Transitions between states, and the alias of a netdev. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,8 +25,8 @@ static void test_states_have_names(void **state)
 	assert_string_equal(attach_state_name((enum attach_state)99), "unknown");
 }
 
-/* Rows: from; columns: to. */
-static void test_every_move_is_allowed_or_not(void **state)
+/* Rows: from this state; columns: to this state. */
+static void test_transitions(void **state)
 {
 	static const char *const table[] = {
 		/* FREE ATTACHING IN_POD RETURNING BAD */
@@ -82,7 +82,7 @@ static void test_an_alias_without_a_pod(void **state)
 	assert_string_equal(name, "ens1f0v3");
 }
 
-/* Everything at its longest: the pod's name is cut, the UID is whole. */
+/* With every part at its longest, the pod's name is cut and the UID is complete. */
 static void test_the_longest_alias_fits(void **state)
 {
 	struct attach_record r = {0};
@@ -113,7 +113,7 @@ static void test_other_aliases_are_not_ours(void **state)
 		"Rocelet ens1 a/b c",
 		" rocelet ens1 a/b c",
 		"rocelets ens1 a/b c",
-		"rocelet abcdefghijklmnop a/b c", /* 16: no name of a netdev */
+		"rocelet abcdefghijklmnop a/b c", /* 16 bytes: too long for a netdev */
 		"rocelet . a/b c",
 		"rocelet .. a/b c",
 		"rocelet ../etc a/b c",
@@ -127,7 +127,7 @@ static void test_other_aliases_are_not_ours(void **state)
 
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
 		if (attach_alias_origin(others[i], name))
-			fail_msg("\"%s\" is taken for ours", others[i]);
+			fail_msg("\"%s\" is accepted as ours", others[i]);
 		assert_string_equal(name, "untouched");
 	}
 	assert_true(attach_alias_origin("rocelet ... a/b c", name));
@@ -136,7 +136,7 @@ static void test_other_aliases_are_not_ours(void **state)
 	assert_string_equal(name, "n\x01\x7f\xff");
 }
 
-static void test_the_uid_of_an_alias_is_a_uid(void **state)
+static void test_the_uid_of_an_alias(void **state)
 {
 	static const char *const none[] = {
 		"",
@@ -154,7 +154,8 @@ static void test_the_uid_of_an_alias_is_a_uid(void **state)
 	(void)state;
 
 	for (size_t i = 0; i < ARRAY_SIZE(none); i++) {
-		char *alias = strdup(none[i]); /* a read past its end is found */
+		/* on the heap, so that sanitizers find a read past its end */
+		char *alias = strdup(none[i]);
 
 		strcpy(uid, "before");
 		attach_alias_uid(alias, uid);
@@ -169,12 +170,12 @@ TEST_GROUP(attachment)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_states_have_names),
-		cmocka_unit_test(test_every_move_is_allowed_or_not),
+		cmocka_unit_test(test_transitions),
 		cmocka_unit_test(test_an_alias_names_the_origin_and_the_owner),
 		cmocka_unit_test(test_an_alias_without_a_pod),
 		cmocka_unit_test(test_the_longest_alias_fits),
 		cmocka_unit_test(test_other_aliases_are_not_ours),
-		cmocka_unit_test(test_the_uid_of_an_alias_is_a_uid),
+		cmocka_unit_test(test_the_uid_of_an_alias),
 	};
 
 	return test_group_run(tests, NULL, NULL);

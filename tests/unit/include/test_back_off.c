@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Pauses that double. */
+/* Retry pauses that double. */
 #include "back_off.h"
 #include "test_group.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The programs' behaviour when no reader takes their output. */
+/* The programs' behaviour when their output cannot be written. */
 #include <fcntl.h>
 #include <limits.h>
 #include <setjmp.h>
@@ -24,7 +24,7 @@ enum where { FULL, CLOSED, NO_READER };
 
 static char said[4096];
 
-/* Beside the tests' folder. */
+/* The program in the folder above the tests'. */
 static void program(const char *name, char path[PATH_MAX])
 {
 	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 64);
@@ -59,7 +59,7 @@ static void print_to(enum where where)
 	}
 }
 
-/* The exit status; stderr is stored in `said`. */
+/* Returns the exit status; stderr is stored in `said`. */
 static int run(enum where where, const char *words)
 {
 	char *copy = strdup(words), *argv[16], path[PATH_MAX];
@@ -121,7 +121,7 @@ static void test_every_way_to_print(void **state)
 	tmptree_free(tree);
 }
 
-/* One line, and the first: nothing before it has failed. */
+/* The write error is the only message. */
 static void test_one_line(void **state)
 {
 	(void)state;
@@ -133,8 +133,8 @@ static void test_one_line(void **state)
 	assert_string_equal(said, "");
 }
 
-/* A warning that could not be written is not counted. */
-static void test_a_status_of_its_own(void **state)
+/* A failed write takes precedence over another status. */
+static void test_a_failed_write_overrides_the_status(void **state)
 {
 	FILE *full = fopen("/dev/full", "we"), *fine = tmpfile();
 
@@ -153,7 +153,7 @@ TEST_GROUP(output)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_way_to_print),
 		cmocka_unit_test(test_one_line),
-		cmocka_unit_test(test_a_status_of_its_own),
+		cmocka_unit_test(test_a_failed_write_overrides_the_status),
 	};
 
 	return test_group_run(tests, NULL, NULL);

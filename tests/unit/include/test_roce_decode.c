@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The decoder of frames and what it adds up: every header there is, every byte missing, sequence
+/* Decoding and counting of frames: every supported header, truncation at every byte, and sequence
  * numbers that wrap. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 
 static uint8_t buf[ROCE_FRAME_MAX];
 
-/* From a copy of exactly that size, so that a sanitizer sees what is read behind it. */
+/* Decodes a copy of exactly that size, so that sanitizers find a read past its end. */
 static enum roce_verdict decode_part(const uint8_t *frame, size_t n, size_t length, unsigned type,
 				     struct roce_packet *p)
 {
@@ -132,8 +132,8 @@ static void too_many_headers_are_given_up(void **state)
 			 ROCE_OTHER);
 }
 
-/* Opcode -> class, AETH, RETH: as tables 38 (volume 1) and linux/include/rdma/ib_pack.h have it. */
-static void opcodes_are_of_their_transport(void **state)
+/* Opcode -> class, AETH, RETH, as in table 38 of volume 1 and in linux/include/rdma/ib_pack.h. */
+static void opcodes_of_each_transport(void **state)
 {
 	static const struct {
 		uint8_t opcode, op;
@@ -202,26 +202,26 @@ static void truncated_frames_are_cut_or_malformed(void **state)
 	}
 }
 
-static void lengths_that_contradict_are_malformed(void **state)
+static void inconsistent_lengths_are_malformed(void **state)
 {
 	const struct roce_frame_spec s = {.opcode = 0x0a, .payload = 10};
 	size_t n = roce_frame_make(buf, &s);
 	struct roce_packet p;
 	(void)state;
 
-	memset(buf + n, 0, 8); /* padding of the frame is not of the packet */
+	memset(buf + n, 0, 8); /* padding of the frame does not belong to the packet */
 	assert_int_equal(decode_part(buf, n + 8, n + 8, 0, &p), ROCE_PACKET);
 	assert_int_equal(p.icrc_offset, n - 4);
 	for (unsigned udp = 0; udp < n - 34 + 20; udp++) {
 		buf[38] = 0;
 		buf[39] = (uint8_t)udp;
-		/* UDP, BTH, RETH and ICRC; not beyond IP's length. */
+		/* At least UDP, BTH, RETH and ICRC, and within the IP packet. */
 		assert_int_equal(decode_part(buf, n, n, 0, &p),
 				 udp >= 8 + 12 + 16 + 4 && udp <= n - 34 ? ROCE_PACKET
 									 : ROCE_MALFORMED);
 	}
 	roce_frame_make(buf, &s);
-	buf[17]++; /* IP's length beyond the frame */
+	buf[17]++; /* the IP length exceeds the frame */
 	assert_int_equal(decode_part(buf, n, n, 0, &p), ROCE_MALFORMED);
 	assert_int_equal(decode_part(buf, n, n + 1, 0, &p), ROCE_PACKET);
 }
@@ -264,7 +264,7 @@ static void a_type_skips_the_ethernet_header(void **state)
 	assert_int_equal(p.bth_offset, 28);
 }
 
-/* --- what is added up ----------------------------------------------------------------------- */
+/* --- counting ------------------------------------------------------------------------------- */
 
 static bool sequence(struct roce_flow *f, uint32_t psn)
 {
@@ -288,12 +288,12 @@ static void going_back_is_a_retransmission(void **state)
 	assert_true(sequence(&f, 0));
 	assert_true(sequence(&f, 1));
 	assert_false(sequence(&f, 2));
-	assert_false(sequence(&f, 10)); /* a read request took some */
+	assert_false(sequence(&f, 10)); /* a read request uses several numbers */
 	assert_true(sequence(&f, 10));
 	assert_int_equal(f.retransmissions, 4);
 	assert_int_equal(f.packets, 10);
 	assert_int_equal(f.bytes, 1000);
-	/* A new queue pair with the same number starts again. */
+	/* Far below the expected number: a new queue pair with the same QPN. */
 	assert_false(sequence(&f, 11 - ROCE_PSN_BACK_MAX - 1));
 	assert_false(sequence(&f, 11 - ROCE_PSN_BACK_MAX));
 }
@@ -387,7 +387,7 @@ static void an_answer_finds_its_request(void **state)
 	assert_memory_equal(&flow, &request, sizeof(flow));
 }
 
-static void sums_are_of_whole_packets(void **state)
+static void counts_are_of_complete_packets(void **state)
 {
 	static const uint8_t opcodes[] = {0x06, 0x07, 0x0c, 0x81, 0x0a};
 	struct roce_counts c = {0};
@@ -424,9 +424,9 @@ TEST_GROUP(roce_decode)
 		cmocka_unit_test(every_field_of_a_write_is_read),
 		cmocka_unit_test(every_kind_of_frame_is_followed),
 		cmocka_unit_test(too_many_headers_are_given_up),
-		cmocka_unit_test(opcodes_are_of_their_transport),
+		cmocka_unit_test(opcodes_of_each_transport),
 		cmocka_unit_test(truncated_frames_are_cut_or_malformed),
-		cmocka_unit_test(lengths_that_contradict_are_malformed),
+		cmocka_unit_test(inconsistent_lengths_are_malformed),
 		cmocka_unit_test(fragments_count_once),
 		cmocka_unit_test(other_protocols_are_not_roce),
 		cmocka_unit_test(a_type_skips_the_ethernet_header),
@@ -435,7 +435,7 @@ TEST_GROUP(roce_decode)
 		cmocka_unit_test(kinds_of_naks_are_distinguished),
 		cmocka_unit_test(round_trips_fall_into_powers_of_two),
 		cmocka_unit_test(an_answer_finds_its_request),
-		cmocka_unit_test(sums_are_of_whole_packets),
+		cmocka_unit_test(counts_are_of_complete_packets),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* When a sandbox was seen first and made, and which of two is the younger one. */
+/* When a sandbox was first seen and when it was created, and which of two is younger. */
 #include "sandbox.h"
 
 #include <setjmp.h>
@@ -17,19 +17,20 @@
 #define MS   INT64_C(1000000)
 #define UNIX (INT64_C(1700000000000) * MS)
 
-/* Seen at 5000 in loop time, which is UNIX. */
+/* Creation times, and the expected loop time of the creation. All are seen at loop time 5000, which
+ * is UNIX. */
 static const struct {
 	const char *what;
 	int64_t created_ns;
 	uint64_t made_ms;
 } cases[] = {
-	{"no time is told", 0, 0},
+	{"no time is reported", 0, 0},
 	{"now", UNIX, 5000},
 	{"a moment ago", UNIX - 20 * MS, 4980},
-	{"to come", UNIX + 1, 0},
+	{"in the future", UNIX + 1, 0},
 	{"tomorrow", UNIX + 86400000 * MS, 0},
 	{"since the machine was started", UNIX - 4999 * MS, 1},
-	{"before that", UNIX - 5000 * MS, 1},
+	{"before the machine's start", UNIX - 5000 * MS, 1},
 	{"long ago", 1, 1},
 };
 
@@ -58,7 +59,7 @@ static struct sandbox one(const char *pod, const char *uid, uint32_t attempt)
 	return s;
 }
 
-/* Some are removed, some are new, some stay. */
+/* Some sandboxes are removed, some are new, some stay. */
 static void test_known_sandboxes_keep_their_times(void **state)
 {
 	struct sandbox then[] = {one("a", "u1", 0), one("b", "u2", 0), one("c", "u3", 0)};
@@ -82,7 +83,7 @@ static void test_known_sandboxes_keep_their_times(void **state)
 	free(l.left);
 }
 
-/* A list that is truncated for a moment does not make any sandbox younger. */
+/* A list that is incomplete for a moment does not make any sandbox look younger. */
 static void test_a_sandbox_that_reappears_keeps_its_age(void **state)
 {
 	struct sandbox then[] = {one("a", "u1", 0), one("b", "u2", 0), one("c", "u3", 0)};
@@ -102,7 +103,7 @@ static void test_a_sandbox_that_reappears_keeps_its_age(void **state)
 	assert_int_equal(again[0].seen_ms, 70);
 	assert_int_equal(again[1].seen_ms, 71);
 	assert_int_equal(again[1].made_ms, 8);
-	assert_int_equal(again[2].seen_ms, 6000); /* another of that name */
+	assert_int_equal(again[2].seen_ms, 6000); /* another sandbox of the same pod name */
 	assert_int_equal(l.n_left, 1);
 	free(l.left);
 }
@@ -122,7 +123,7 @@ static void test_only_the_latest_removed_sandboxes_are_kept(void **state)
 	s = one("a", "u1", 1);
 	sandbox_list_date(&with, &without, 6000, UNIX);
 	assert_int_equal(s.seen_ms, 101);
-	s = one("a", "u1", 0); /* the one before the last 512 */
+	s = one("a", "u1", 0); /* older than the 512 that are remembered */
 	with.n = 0;
 	sandbox_list_date(&without, &with, 7000, UNIX);
 	with.n = 1;
@@ -147,9 +148,9 @@ static void test_which_is_younger(void **state)
 	b.seen_ms = 101;
 	a.created_ns = UNIX + 86400000 * MS;
 	is_younger(&b, &a);
-	b.seen_ms = 100; /* at our start, by one answer */
+	b.seen_ms = 100; /* both in the first list after the start */
 	is_younger(&a, &b);
-	is_younger(&c, &a); /* of one pod */
+	is_younger(&c, &a); /* the same pod's next attempt */
 }
 
 TEST_GROUP(sandbox)

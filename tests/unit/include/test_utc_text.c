@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Times as people read them. */
+/* Times as UTC texts. */
 #include "test_group.h"
 #include "utc_text.h"
 

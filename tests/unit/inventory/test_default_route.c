@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What carries the node's default route, at any depth, is in no exclusive pool. */
+/* A device that carries the node's default route, at any depth, is in no exclusive pool. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,12 +29,12 @@ static struct netdev *add_vlan(struct host *h, const char *name, const char *low
 	return nd;
 }
 
-static void expect_route(struct pool_fixture *f, const char *route, const char *want)
+static void expect_route(struct pool_fixture *f, const char *route, const char *expected)
 {
 	find_netdev(&f->host, route)->default_route = true;
 	add_pool(&f->config, "a.b", "any", POOL_EXCLUSIVE);
 	pool_fixture_build(f);
-	assert_string_equal(offered_ids(f, 0), want);
+	assert_string_equal(offered_ids(f, 0), expected);
 }
 
 static void test_default_route_itself(void **state)
@@ -43,13 +43,13 @@ static void test_default_route_itself(void **state)
 
 	expect_route(f, "eth4", FIXTURE_VFS);
 	assert_int_equal(verdict_on(f, "0000:81:00.0")->kind, VERDICT_DEFAULT_ROUTE);
-	assert_string_equal(said_of(f, "0000:81:00.0"),
+	assert_string_equal(verdict_text_of(f, "0000:81:00.0"),
 			    "not offered: carries the default route (eth4)");
-	/* A shared pool takes nothing from the host. */
+	/* A shared pool takes no device from the host. */
 	f->config.pools[0].kind = POOL_SHARED_ONE;
 	pool_fixture_build(f);
 	assert_int_equal(f->pools.views[0].n_members, 6);
-	/* Whether an exclusive pool stands before it or behind. */
+	/* Also if an exclusive pool follows or precedes it. */
 	add_pool(&f->config, "a.b", "late", POOL_EXCLUSIVE);
 	pool_fixture_build(f);
 	assert_int_equal(f->pools.views[0].n_members, 6);
@@ -62,7 +62,7 @@ static void test_default_route_itself(void **state)
 	assert_string_equal(verdict_on(f, "0000:81:00.0")->detail, "");
 }
 
-static void test_default_route_of_a_pf_does_not_bar_its_vfs(void **state)
+static void test_default_route_of_a_pf_does_not_exclude_its_vfs(void **state)
 {
 	struct pool_fixture *f = *state;
 
@@ -78,9 +78,9 @@ static void test_default_route_over_a_bond(void **state)
 	build_master(&f->host, "bond0", "v1");
 	build_master(&f->host, "bond0", "eth4");
 	expect_route(f, "bond0", "0000:03:00.1 0000:03:00.3 0000:03:00.4");
-	assert_string_equal(said_of(f, "0000:03:00.2"),
+	assert_string_equal(verdict_text_of(f, "0000:03:00.2"),
 			    "not offered: carries the default route (bond0)");
-	/* A member alone is none. */
+	/* Being a member of a bond alone is no reason. */
 	find_netdev(&f->host, "bond0")->default_route = false;
 	pool_fixture_build(f);
 	assert_string_equal(offered_ids(f, 0), FIXTURE_VFS " 0000:81:00.0");
@@ -113,7 +113,7 @@ static void test_default_route_through_open_vswitch(void **state)
 	build_master(&f->host, "ovs-system", "eth4");
 	build_master(&f->host, "br0", "v0");
 	expect_route(f, "br-ex", FIXTURE_VFS);
-	/* Another bridge's route does not leave through it. */
+	/* v0's bridge has the route now, not eth4's. */
 	find_netdev(&f->host, "br-ex")->default_route = false;
 	find_netdev(&f->host, "br0")->default_route = true;
 	pool_fixture_build(f);
@@ -121,7 +121,7 @@ static void test_default_route_through_open_vswitch(void **state)
 			    "0000:03:00.2 0000:03:00.3 0000:03:00.4 0000:81:00.0");
 }
 
-/* The peer of a pair may have the index of something else, in another namespace. */
+/* The lower index of a veth or netkit is its peer's, which may be in another namespace. */
 static void test_default_route_does_not_follow_a_pair(void **state)
 {
 	struct pool_fixture *f = *state;
@@ -139,7 +139,8 @@ static void test_default_route_in_the_host_only(void **state)
 	struct pool_fixture *f = *state;
 	struct netdev *nd = find_netdev(&f->host, "v1");
 
-	/* A netdev elsewhere, its master's index there, and the same index here. */
+	/* A netdev in another namespace, where its master has the same index as a bond in the
+	 * host. */
 	add_virtual(&f->host, "bond", "bond0");
 	nd->nsid = 3;
 	nd->master = find_netdev(&f->host, "bond0")->ifindex;
@@ -184,7 +185,7 @@ TEST_GROUP(default_route)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, pool_fixture_setup, pool_fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(test_default_route_itself),
-		TEST(test_default_route_of_a_pf_does_not_bar_its_vfs),
+		TEST(test_default_route_of_a_pf_does_not_exclude_its_vfs),
 		TEST(test_default_route_over_a_bond),
 		TEST(test_default_route_over_vlan_bridge_and_bond),
 		TEST(test_default_route_through_open_vswitch),

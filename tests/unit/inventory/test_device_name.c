@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which function a name means. */
+/* Which function a name identifies. */
 #include "device_name.h"
 
 #include <setjmp.h>
@@ -28,6 +28,7 @@ static void build(struct host *h)
 	strcpy(nd->altnames, "enp3s0f0v2");
 	build_netdev(h, "br0", "");
 	build_rdma(h, "mlx5_5", "0000:03:00.3");
+	find_rdma(h, "mlx5_5")->node_guid = 0xb83fd20300aa1234;
 }
 
 static void assert_means(const char *name, const char *function)
@@ -55,6 +56,11 @@ static void test_every_name_of_a_device(void **state)
 	assert_means("ens1f0v2", "0000:03:00.3");
 	assert_means("enp3s0f0v2", "0000:03:00.3");
 	assert_means("mlx5_5", "0000:03:00.3");
+	/* its port */
+	assert_means("mlx5_5/1", "0000:03:00.3");
+	/* its node GUID, as it is listed, and without colons */
+	assert_means("b83f:d203:00aa:1234", "0000:03:00.3");
+	assert_means("B83FD20300AA1234", "0000:03:00.3");
 	/* in a pod: the names that it had in the host */
 	assert_means("ens1f0v1", "0000:03:00.2");
 	assert_means("mlx5_4", "0000:03:00.2");
@@ -64,13 +70,18 @@ static void test_unknown_names(void **state)
 {
 	(void)state;
 	assert_means("", NULL);
-	assert_means("net1", NULL); /* a pod's name for it, which every pod has */
+	assert_means("net1", NULL); /* a name inside a pod, which several pods may use */
 	assert_means("br0", NULL);
 	assert_means("0000:03:00.9", NULL);
+	assert_means("mlx5_5/", NULL);
+	assert_means("mlx5_5/x", NULL);
+	assert_means("mlx5_99/1", NULL);
+	assert_means("mlx5_5-7", NULL); /* a slot does not identify a device to attach */
+	assert_means("b83f:d203:00aa:1235", NULL);
 }
 
-/* Whatever is listed of it only remembers a failure. */
-static void test_a_free_attachment_lends_no_name(void **state)
+/* A record in state free only keeps the last failure. */
+static void test_the_name_of_a_free_attachment_is_not_used(void **state)
 {
 	struct attachments a;
 	struct err e = {0};
@@ -102,7 +113,8 @@ static void test_an_ambiguous_name(void **state)
 	host_done(&h);
 }
 
-/* What explain and events are asked for; an attach is of a device's own name only. */
+/* For `explain` and `events`; attach accepts only a device's own names, so device_by_name()
+ * fails. */
 static const char *behind(struct host *h, const char *name, struct err *e)
 {
 	struct attachments a;
@@ -112,6 +124,21 @@ static const char *behind(struct host *h, const char *name, struct err *e)
 	assert_null(device_by_name(h, a.list, name, e));
 	*e = (struct err){0};
 	return device_behind_name(h, a.list, name, e);
+}
+
+static void test_a_slot_of_a_device(void **state)
+{
+	struct err e;
+	struct host h;
+
+	(void)state;
+	build(&h);
+	assert_string_equal(behind(&h, "mlx5_5-7", &e), "0000:03:00.3");
+	assert_int_equal(e.code, 0);
+	assert_null(behind(&h, "mlx5_6-7", &e));
+	assert_int_equal(e.code, -ENODEV);
+	assert_non_null(strstr(e.msg, "mlx5_6-7"));
+	host_done(&h);
 }
 
 static void test_netdevs_on_a_device(void **state)
@@ -144,14 +171,14 @@ static void test_netdevs_on_a_device(void **state)
 	find_rdma(&h, "mlx5_bond_0")->ports[0].netdev_ifindex = bond;
 	assert_string_equal(behind(&h, "bond0", &e), "0000:18:00.0");
 	assert_string_equal(behind(&h, "bond0.100", &e), "0000:18:00.0");
-	/* IPoIB's child, on one that has no function of its own either */
+	/* IPoIB's child interface, which has no function of its own */
 	build_function(&h, FN_PF, "0000:3b:00.0", "", -1);
 	port = build_netdev(&h, "ib0", "0000:3b:00.0")->ifindex;
 	nd = build_netdev(&h, "ib0.8001", "");
 	nd->lower = port;
 	strcpy(nd->kind, "ipoib");
 	assert_string_equal(behind(&h, "ib0.8001", &e), "0000:3b:00.0");
-	/* Two that stand on each other end somewhere. */
+	/* Interfaces on top of each other in a circle. */
 	find_netdev(&h, "bond0")->lower = find_netdev(&h, "br0")->ifindex;
 	find_netdev(&h, "br0")->lower = find_netdev(&h, "br0")->ifindex;
 	assert_null(behind(&h, "br0", &e));
@@ -164,8 +191,9 @@ TEST_GROUP(device_name)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_name_of_a_device),
 		cmocka_unit_test(test_unknown_names),
-		cmocka_unit_test(test_a_free_attachment_lends_no_name),
+		cmocka_unit_test(test_the_name_of_a_free_attachment_is_not_used),
 		cmocka_unit_test(test_an_ambiguous_name),
+		cmocka_unit_test(test_a_slot_of_a_device),
 		cmocka_unit_test(test_netdevs_on_a_device),
 	};
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Scans become the picture: what is not seen is gone, but for what a bound function has
- * lent away.
- */
+/* Scans update the inventory: what a scan does not contain is removed, except for netdevs and RDMA
+ * devices of a bound function, which are in another namespace. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,9 +33,9 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* --- scans by hand ------------------------------------------------------------------------ */
+/* --- scans made by hand ------------------------------------------------------------------- */
 
-static void *must(void *p)
+static void *check_alloc(void *p)
 {
 	if (!p)
 		abort();
@@ -45,7 +44,7 @@ static void *must(void *p)
 
 static void see_function(struct scan *s, const char *id, const char *driver)
 {
-	struct function *f = must(array_push(s->host.functions, s->host.n_functions));
+	struct function *f = check_alloc(array_push(s->host.functions, s->host.n_functions));
 
 	strcpy(f->id, id);
 	strcpy(f->driver, driver);
@@ -56,7 +55,7 @@ static void see_function(struct scan *s, const char *id, const char *driver)
 static struct netdev *see_netdev(struct scan *s, int nsid, int ifindex, const char *name,
 				 const char *function)
 {
-	struct netdev *d = must(array_push(s->host.netdevs, s->host.n_netdevs));
+	struct netdev *d = check_alloc(array_push(s->host.netdevs, s->host.n_netdevs));
 
 	d->nsid = nsid;
 	d->ifindex = ifindex;
@@ -68,7 +67,7 @@ static struct netdev *see_netdev(struct scan *s, int nsid, int ifindex, const ch
 
 static struct rdma_dev *see_rdma(struct scan *s, const char *name, const char *function)
 {
-	struct rdma_dev *d = must(array_push(s->host.rdma, s->host.n_rdma));
+	struct rdma_dev *d = check_alloc(array_push(s->host.rdma, s->host.n_rdma));
 
 	d->nsid = NSID_HOST;
 	strcpy(d->name, name);
@@ -117,7 +116,7 @@ static const struct netdev *netdev_of(const struct inventory *inv, const char *f
 
 /* --- what changes and what does not ------------------------------------------------------- */
 
-static void test_the_same_again_changes_nothing(void **state)
+static void test_an_equal_scan_changes_nothing(void **state)
 {
 	struct inventory *inv = *state;
 	struct scan s = whole_host();
@@ -127,14 +126,14 @@ static void test_the_same_again_changes_nothing(void **state)
 	assert_int_equal(inv->host.n_rdma, 2);
 	s = whole_host();
 	assert_false(apply(inv, &s));
-	/* In another order it is still the same. */
+	/* The order in the scan does not matter. */
 	see_function(&s, VF, "mlx5_core");
 	see_function(&s, PF, "mlx5_core");
 	assert_false(apply(inv, &s));
 	assert_int_equal(inv->generation, 1);
 }
 
-static void test_bytes_nobody_sees_change_nothing(void **state)
+static void test_padding_changes_nothing(void **state)
 {
 	struct inventory *inv = *state;
 	struct scan s = whole_host();
@@ -154,10 +153,10 @@ static void expect_change(struct inventory *inv, struct scan *s)
 
 	assert_true(apply(inv, s));
 	assert_int_equal(inv->generation, before + 1);
-	assert_true(apply(inv, &same)); /* and back */
+	assert_true(apply(inv, &same)); /* and changed back */
 }
 
-static void test_every_visible_value_counts(void **state)
+static void test_every_visible_value_is_a_change(void **state)
 {
 	struct inventory *inv = *state;
 	struct scan s = whole_host();
@@ -243,7 +242,7 @@ static void test_a_part_that_failed_changes_nothing(void **state)
 	assert_non_null(host_rdma(&inv->host, "mlx5_0"));
 }
 
-static void test_what_is_not_seen_is_gone(void **state)
+static void test_objects_missing_in_a_scan_are_removed(void **state)
 {
 	struct inventory *inv = *state;
 	struct scan s = whole_host();
@@ -273,7 +272,7 @@ static void test_a_vf_that_looks_like_a_pf_for_a_moment(void **state)
 	assert_false(apply(inv, &s));
 	assert_int_equal(host_function(&inv->host, VF)->kind, FN_VF);
 	assert_int_equal(host_function(&inv->host, VF)->vf, 3);
-	/* What can have VFs is none, and without the PF there is nothing to be a VF of. */
+	/* A function that can have VFs is no VF. */
 	s = whole_host();
 	s.host.functions[1].kind = FN_PF;
 	s.host.functions[1].sriov = true;
@@ -283,7 +282,7 @@ static void test_a_vf_that_looks_like_a_pf_for_a_moment(void **state)
 
 static struct report *see_report(struct scan *s, const char *function, int vf)
 {
-	struct report *r = must(array_push(s->host.reports, s->host.n_reports));
+	struct report *r = check_alloc(array_push(s->host.reports, s->host.n_reports));
 
 	strcpy(r->function, function);
 	r->vf = vf;
@@ -291,7 +290,7 @@ static struct report *see_report(struct scan *s, const char *function, int vf)
 	return r;
 }
 
-static void test_reports_find_their_functions(void **state)
+static void test_reports_are_assigned_to_functions(void **state)
 {
 	struct inventory *inv = *state;
 	struct scan s = whole_host();
@@ -312,13 +311,14 @@ static void test_reports_find_their_functions(void **state)
 	assert_string_equal(vf->devlink_error, "fw");
 	assert_false(vf->unreachable);
 	assert_string_equal(host_function(&inv->host, PF)->devlink_error, "");
-	/* A look at the functions alone does not forget them. */
+	/* A scan of the functions alone keeps the reports. */
 	see_function(&s, PF, "mlx5_core");
 	see_function(&s, VF, "mlx5_core");
 	s.host.functions[1].vf = 3;
 	strcpy(s.host.functions[1].parent, PF);
 	assert_false(apply(inv, &s));
-	/* A PF that does not answer takes its VFs along; what is not reported any more is over. */
+	/* A PF that does not answer makes its VFs unreachable; values no longer reported are
+	 * unknown. */
 	see_report(&s, PF, -1)->unreachable = true;
 	assert_true(apply(inv, &s));
 	vf = host_function(&inv->host, VF);
@@ -332,9 +332,9 @@ static void test_reports_find_their_functions(void **state)
 	assert_false(host_function(&inv->host, VF)->unreachable);
 }
 
-/* --- borrowed by a pod --------------------------------------------------------------------- */
+/* --- moved into a pod ---------------------------------------------------------------------- */
 
-static void test_a_vf_goes_and_comes_back(void **state)
+static void test_a_vf_leaves_the_host_and_returns(void **state)
 {
 	struct inventory *inv = *state;
 	struct scan s = whole_host();
@@ -345,7 +345,7 @@ static void test_a_vf_goes_and_comes_back(void **state)
 	assert_int_equal(netdev_of(inv, VF)->nsid, NSID_ELSEWHERE);
 	assert_string_equal(netdev_of(inv, VF)->name, "vf");
 	see_netdev(&s, NSID_HOST, 2, "pf", PF);
-	assert_false(apply(inv, &s)); /* still away */
+	assert_false(apply(inv, &s)); /* still in another namespace */
 	see_netdev(&s, NSID_HOST, 2, "pf", PF);
 	see_netdev(&s, NSID_HOST, 3, "net1", VF);
 	assert_true(apply(inv, &s));
@@ -354,7 +354,7 @@ static void test_a_vf_goes_and_comes_back(void **state)
 	assert_string_equal(netdev_of(inv, VF)->name, "net1");
 }
 
-static void test_a_vf_in_a_known_namespace_is_there(void **state)
+static void test_a_vf_in_a_readable_namespace(void **state)
 {
 	struct inventory *inv = *state;
 	struct scan s = whole_host();
@@ -367,7 +367,7 @@ static void test_a_vf_in_a_known_namespace_is_there(void **state)
 	assert_int_equal(netdev_of(inv, VF)->nsid, 4);
 }
 
-static void test_a_lent_netdev_ends_with_its_function(void **state)
+static void test_a_netdev_in_a_pod_is_removed_with_its_function(void **state)
 {
 	struct inventory *inv = *state;
 	struct scan s = whole_host();
@@ -390,7 +390,7 @@ static void test_a_lent_netdev_ends_with_its_function(void **state)
 	assert_int_equal(inv->host.n_netdevs, 1);
 }
 
-static void test_a_representor_that_goes_is_gone(void **state)
+static void test_a_missing_representor_is_removed(void **state)
 {
 	struct inventory *inv = *state;
 	struct scan s = whole_host();
@@ -398,12 +398,12 @@ static void test_a_representor_that_goes_is_gone(void **state)
 	see_netdev(&s, NSID_HOST, 9, "pf_vf0_rep", PF);
 	apply(inv, &s);
 	assert_int_equal(inv->host.n_netdevs, 3);
-	s = whole_host(); /* the PF's own netdev is still seen */
+	s = whole_host(); /* the PF's own netdev is still there */
 	assert_true(apply(inv, &s));
 	assert_int_equal(inv->host.n_netdevs, 2);
 }
 
-static void test_software_netdevs_are_never_lent(void **state)
+static void test_a_missing_software_netdev_is_removed(void **state)
 {
 	struct inventory *inv = *state;
 	struct scan s = whole_host();
@@ -421,7 +421,7 @@ static void see_rdma_without_the_vfs(struct scan *s, enum rdma_netns_mode mode)
 	s->host.rdma_mode = mode;
 }
 
-static void test_an_rdma_device_is_lent_in_exclusive_mode_only(void **state)
+static void test_a_missing_rdma_device_is_kept_in_exclusive_mode_only(void **state)
 {
 	struct inventory *inv = *state;
 	struct scan s = whole_host();
@@ -438,7 +438,7 @@ static void test_an_rdma_device_is_lent_in_exclusive_mode_only(void **state)
 	assert_null(host_rdma(&inv->host, "mlx5_1"));
 }
 
-static void test_a_soft_device_that_goes_is_gone(void **state)
+static void test_a_missing_software_rdma_device_is_removed(void **state)
 {
 	struct inventory *inv = *state;
 	struct scan s = whole_host();
@@ -450,7 +450,7 @@ static void test_a_soft_device_that_goes_is_gone(void **state)
 	assert_null(host_rdma(&inv->host, "mlx5_1"));
 }
 
-static void test_a_lent_rdma_device_ends_with_its_function(void **state)
+static void test_an_rdma_device_in_a_pod_is_removed_with_its_function(void **state)
 {
 	struct inventory *inv = *state;
 	struct scan s = whole_host();
@@ -463,7 +463,7 @@ static void test_a_lent_rdma_device_ends_with_its_function(void **state)
 	assert_null(host_rdma(&inv->host, "mlx5_1"));
 }
 
-static void test_virtual_functions_come_and_go_with_their_devices(void **state)
+static void test_virtual_functions_exist_with_their_devices(void **state)
 {
 	struct inventory *inv = *state;
 	struct scan s = whole_host();
@@ -477,15 +477,15 @@ static void test_virtual_functions_come_and_go_with_their_devices(void **state)
 	assert_int_equal(host_function(&inv->host, "rxe0")->kind, FN_VIRTUAL);
 	see_function(&s, PF, "mlx5_core");
 	see_function(&s, VF, "mlx5_core");
-	assert_false(apply(inv, &s)); /* a look at the bus does not see it, and need not */
+	assert_false(apply(inv, &s)); /* it is not on the bus */
 	s = whole_host();
 	assert_true(apply(inv, &s));
 	assert_null(host_function(&inv->host, "rxe0"));
 }
 
-/* --- details, which a scan leaves out ------------------------------------------------------ */
+/* --- details ------------------------------------------------------------------------------ */
 
-/* As a live scan does: devices without details, to be read apart. */
+/* Like a live scan, which leaves out the details of RDMA devices. */
 static struct scan bare_host(void)
 {
 	struct scan s = whole_host();
@@ -499,7 +499,7 @@ static struct scan bare_host(void)
 	return s;
 }
 
-/* What hw_read_details() would do to the stale devices. */
+/* Acts like hw_read_details() on the stale devices. */
 static int read_details(struct inventory *inv, uint8_t last_byte, bool *ret_changed)
 {
 	struct host details = {0};
@@ -509,7 +509,7 @@ static int read_details(struct inventory *inv, uint8_t last_byte, bool *ret_chan
 		struct rdma_port *p = &details.rdma[i].ports[0];
 
 		assert_int_equal(p->n_gids, 0);
-		p->gids = must(calloc(1, sizeof(struct gid)));
+		p->gids = check_alloc(calloc(1, sizeof(struct gid)));
 		p->gids[0].raw[15] = last_byte;
 		p->n_gids = 1;
 		p->active_mtu = 4096;
@@ -525,7 +525,7 @@ static const struct rdma_port *port_of(const struct inventory *inv, const char *
 	return &host_rdma(&inv->host, name)->ports[0];
 }
 
-static void test_details_are_read_once_and_stay(void **state)
+static void test_details_are_read_once(void **state)
 {
 	struct inventory *inv = *state;
 	struct scan s = bare_host();
@@ -542,7 +542,7 @@ static void test_details_are_read_once_and_stay(void **state)
 	assert_false(changed);
 }
 
-static void test_a_port_that_changed_is_read_anew_and_keeps_what_it_had(void **state)
+static void test_a_changed_port_is_read_again_and_keeps_its_details(void **state)
 {
 	struct inventory *inv = *state;
 	struct scan s = bare_host();
@@ -571,16 +571,16 @@ static void test_an_address_makes_its_ports_stale(void **state)
 	apply(inv, &s);
 	read_details(inv, 1, &changed);
 	assert_false(inventory_mark_stale(inv, NSID_HOST, 99));
-	assert_false(inventory_mark_stale(inv, 4, 3)); /* another namespace's */
+	assert_false(inventory_mark_stale(inv, 4, 3)); /* in another namespace */
 	assert_true(inventory_mark_stale(inv, NSID_HOST, 3));
 	assert_int_equal(read_details(inv, 1, &changed), 1);
-	assert_false(changed); /* read, and the same */
+	assert_false(changed); /* read again, and equal */
 	assert_true(inventory_mark_stale(inv, NSID_HOST, 0));
 	assert_int_equal(read_details(inv, 1, &changed), 2);
 }
 
-/* A node that udev has not opened to us yet, descriptors that ran out: not for ever. */
-static void test_details_that_could_not_be_read_are_asked_for_again(void **state)
+/* udev may not have created the node yet, or no descriptor was free. */
+static void test_reading_details_is_retried(void **state)
 {
 	struct inventory *inv = *state;
 	struct host details = {0};
@@ -589,7 +589,7 @@ static void test_details_that_could_not_be_read_are_asked_for_again(void **state
 
 	apply(inv, &s);
 	assert_int_equal(inventory_take_stale(inv, &details), 2);
-	details.rdma[0].stale = false; /* as hw_read_details() leaves one that it read */
+	details.rdma[0].stale = false; /* like a device that hw_read_details() has read */
 	inventory_apply_details(inv, &details);
 	host_done(&details);
 	s = bare_host();
@@ -598,7 +598,7 @@ static void test_details_that_could_not_be_read_are_asked_for_again(void **state
 	assert_int_equal(port_of(inv, "mlx5_1")->n_gids, 1);
 }
 
-static void test_a_device_that_can_be_opened_now_is_read_anew(void **state)
+static void test_a_device_with_a_new_node_is_read_again(void **state)
 {
 	struct inventory *inv = *state;
 	struct scan s = bare_host();
@@ -613,7 +613,7 @@ static void test_a_device_that_can_be_opened_now_is_read_anew(void **state)
 	assert_int_equal(read_details(inv, 1, &changed), 1);
 }
 
-static void test_a_lent_device_keeps_its_details_when_events_are_lost(void **state)
+static void test_a_device_in_a_pod_keeps_its_details_when_events_are_lost(void **state)
 {
 	struct inventory *inv = *state;
 	struct scan s = bare_host();
@@ -625,7 +625,7 @@ static void test_a_lent_device_keeps_its_details_when_events_are_lost(void **sta
 	see_rdma_without_the_vfs(&s, RDMA_NETNS_EXCLUSIVE);
 	apply(inv, &s);
 	inventory_mark_stale(inv, NSID_HOST, 0);
-	inventory_take_stale(inv, &details); /* a look sees nothing of the lent one */
+	inventory_take_stale(inv, &details); /* a device in another namespace cannot be read */
 	inventory_apply_details(inv, &details);
 	host_done(&details);
 	assert_int_equal(host_rdma(&inv->host, "mlx5_1")->nsid, NSID_ELSEWHERE);
@@ -633,7 +633,7 @@ static void test_a_lent_device_keeps_its_details_when_events_are_lost(void **sta
 	assert_int_equal(port_of(inv, "mlx5_1")->n_gids, 1);
 }
 
-static void test_details_of_a_device_that_went_are_dropped(void **state)
+static void test_details_of_a_removed_device_are_dropped(void **state)
 {
 	struct inventory *inv = *state;
 	struct host details = {0};
@@ -649,9 +649,9 @@ static void test_details_of_a_device_that_went_are_dropped(void **state)
 	host_done(&details);
 }
 
-/* --- for ever ----------------------------------------------------------------------------- */
+/* --- memory ------------------------------------------------------------------------------- */
 
-static void test_a_thousand_changes_leave_nothing_behind(void **state)
+static void test_a_thousand_changes_leak_nothing(void **state)
 {
 	struct inventory *inv = *state;
 	struct scan s = whole_host();
@@ -664,7 +664,7 @@ static void test_a_thousand_changes_leave_nothing_behind(void **state)
 		see_netdev(&s, NSID_HOST, 50, "more", "0000:19:00.0");
 		see_rdma(&s, "mlx5_2", "0000:19:00.0");
 		assert_true(apply(inv, &s));
-		see_netdev(&s, NSID_HOST, 2, "pf", PF); /* two are lent */
+		see_netdev(&s, NSID_HOST, 2, "pf", PF); /* two devices are in another namespace */
 		apply(inv, &s);
 		s = whole_host();
 		assert_true(apply(inv, &s));
@@ -678,16 +678,16 @@ static void test_a_thousand_changes_leave_nothing_behind(void **state)
 	assert_true(mallinfo2().uordblks <= used);
 }
 
-/* --- lending ------------------------------------------------------------------------------ */
+/* --- borrowing ---------------------------------------------------------------------------- */
 
-static void test_a_lent_host_stays_as_it_is(void **state)
+static void test_a_borrowed_host_does_not_change(void **state)
 {
 	struct inventory *inv = *state;
 	struct scan s = whole_host();
 	struct host_ref *host_ref;
 
 	apply(inv, &s);
-	host_ref = must(inventory_borrow(inv));
+	host_ref = check_alloc(inventory_borrow(inv));
 	assert_ptr_equal(host_ref->host.netdevs, inv->host.netdevs); /* no copy */
 	s = whole_host();
 	strcpy(s.host.netdevs[0].name, "renamed");
@@ -699,7 +699,7 @@ static void test_a_lent_host_stays_as_it_is(void **state)
 	assert_string_equal(netdev_of(inv, PF)->name, "renamed");
 }
 
-static void test_a_host_given_back_is_changed_in_place(void **state)
+static void test_a_returned_host_is_changed_in_place(void **state)
 {
 	struct inventory *inv = *state;
 	struct scan s = whole_host();
@@ -707,44 +707,44 @@ static void test_a_host_given_back_is_changed_in_place(void **state)
 
 	apply(inv, &s);
 	functions = inv->host.functions;
-	host_ref_put(must(inventory_borrow(inv)));
+	host_ref_put(check_alloc(inventory_borrow(inv)));
 	s = (struct scan){0};
 	see_netdev(&s, NSID_HOST, 9, "new", "");
 	assert_true(apply(inv, &s));
 	assert_ptr_equal(inv->host.functions, functions);
 }
 
-static void test_two_borrow_at_a_time(void **state)
+static void test_several_borrowers(void **state)
 {
 	struct inventory *inv = *state;
 	struct scan s = whole_host();
 	struct host_ref *first, *second, *third;
 
 	apply(inv, &s);
-	first = must(inventory_borrow(inv));
-	second = must(inventory_borrow(inv));
+	first = check_alloc(inventory_borrow(inv));
+	second = check_alloc(inventory_borrow(inv));
 	s = whole_host();
 	strcpy(s.host.netdevs[0].name, "renamed");
 	assert_true(apply(inv, &s));
-	third = must(inventory_borrow(inv));
+	third = check_alloc(inventory_borrow(inv));
 	host_ref_put(first);
 	assert_string_equal(second->host.netdevs[0].name, "pf");
 	assert_string_equal(third->host.netdevs[0].name, "renamed");
 	host_ref_put(third);
 	host_ref_put(second);
-	/* All is given back: changes are made in place again. */
-	host_ref_put(must(inventory_borrow(inv)));
+	/* All are returned: changes are made in place again. */
+	host_ref_put(check_alloc(inventory_borrow(inv)));
 	assert_null(inv->host_ref);
 }
 
-static void test_a_loan_outlives_the_inventory(void **state)
+static void test_a_borrowed_host_outlives_the_inventory(void **state)
 {
 	struct inventory *inv = *state;
 	struct scan s = whole_host();
 	struct host_ref *host_ref;
 
 	apply(inv, &s);
-	host_ref = must(inventory_borrow(inv));
+	host_ref = check_alloc(inventory_borrow(inv));
 	inventory_done(inv);
 	assert_int_equal(host_ref->host.n_rdma, 2);
 	assert_string_equal(host_ref->host.rdma[1].name, "mlx5_1");
@@ -752,7 +752,7 @@ static void test_a_loan_outlives_the_inventory(void **state)
 	host_ref_put(NULL);
 }
 
-static void test_what_failed_to_look_at_netdevs_is_no_look_at_them(void **state)
+static void test_a_scan_without_netdevs_does_not_set_the_scan_time(void **state)
 {
 	struct inventory inv = {0};
 	struct scan s = whole_host();
@@ -773,37 +773,37 @@ TEST_GROUP(inventory)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_what_failed_to_look_at_netdevs_is_no_look_at_them),
-		T(test_the_same_again_changes_nothing),
-		T(test_bytes_nobody_sees_change_nothing),
-		T(test_every_visible_value_counts),
+		T(test_a_scan_without_netdevs_does_not_set_the_scan_time),
+		T(test_an_equal_scan_changes_nothing),
+		T(test_padding_changes_nothing),
+		T(test_every_visible_value_is_a_change),
 		T(test_an_empty_host_is_a_first_generation),
 		T(test_a_partial_scan_leaves_the_rest),
 		T(test_a_part_that_failed_changes_nothing),
-		T(test_what_is_not_seen_is_gone),
+		T(test_objects_missing_in_a_scan_are_removed),
 		T(test_a_vf_that_looks_like_a_pf_for_a_moment),
-		T(test_reports_find_their_functions),
-		T(test_a_vf_goes_and_comes_back),
-		T(test_a_vf_in_a_known_namespace_is_there),
-		T(test_a_lent_netdev_ends_with_its_function),
-		T(test_a_representor_that_goes_is_gone),
-		T(test_software_netdevs_are_never_lent),
-		T(test_an_rdma_device_is_lent_in_exclusive_mode_only),
-		T(test_a_soft_device_that_goes_is_gone),
-		T(test_a_lent_rdma_device_ends_with_its_function),
-		T(test_virtual_functions_come_and_go_with_their_devices),
-		T(test_details_are_read_once_and_stay),
-		T(test_a_port_that_changed_is_read_anew_and_keeps_what_it_had),
+		T(test_reports_are_assigned_to_functions),
+		T(test_a_vf_leaves_the_host_and_returns),
+		T(test_a_vf_in_a_readable_namespace),
+		T(test_a_netdev_in_a_pod_is_removed_with_its_function),
+		T(test_a_missing_representor_is_removed),
+		T(test_a_missing_software_netdev_is_removed),
+		T(test_a_missing_rdma_device_is_kept_in_exclusive_mode_only),
+		T(test_a_missing_software_rdma_device_is_removed),
+		T(test_an_rdma_device_in_a_pod_is_removed_with_its_function),
+		T(test_virtual_functions_exist_with_their_devices),
+		T(test_details_are_read_once),
+		T(test_a_changed_port_is_read_again_and_keeps_its_details),
 		T(test_an_address_makes_its_ports_stale),
-		T(test_details_that_could_not_be_read_are_asked_for_again),
-		T(test_a_device_that_can_be_opened_now_is_read_anew),
-		T(test_a_lent_device_keeps_its_details_when_events_are_lost),
-		T(test_details_of_a_device_that_went_are_dropped),
-		T(test_a_thousand_changes_leave_nothing_behind),
-		T(test_a_lent_host_stays_as_it_is),
-		T(test_a_host_given_back_is_changed_in_place),
-		T(test_two_borrow_at_a_time),
-		T(test_a_loan_outlives_the_inventory),
+		T(test_reading_details_is_retried),
+		T(test_a_device_with_a_new_node_is_read_again),
+		T(test_a_device_in_a_pod_keeps_its_details_when_events_are_lost),
+		T(test_details_of_a_removed_device_are_dropped),
+		T(test_a_thousand_changes_leak_nothing),
+		T(test_a_borrowed_host_does_not_change),
+		T(test_a_returned_host_is_changed_in_place),
+		T(test_several_borrowers),
+		T(test_a_borrowed_host_outlives_the_inventory),
 	};
 #undef T
 

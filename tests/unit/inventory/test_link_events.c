@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The event sockets on this machine's kernel, in a network namespace of their own: which changes
- * become hints, which do not, and what is not the kernel's is dropped. Needs root. */
+/* The event sockets on the running kernel, in their own network namespace: which changes become
+ * hints, and which do not. Messages that the kernel did not send are dropped. Needs root. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,14 +37,14 @@
 struct fixture {
 	uv_loop_t loop;
 	struct self_counters self;
-	struct rdma_port port; /* of the only RDMA device there is */
+	struct rdma_port port; /* of the only RDMA device */
 	struct rdma_dev rdma;
 	struct inventory inventory;
 	struct link_events *links;
 	unsigned hints, parts, losses;
 	unsigned addresses;
 	int address_nsid, address_ifindex;
-	pid_t neighbour; /* see start_neighbour(); 0 = none */
+	pid_t other_process; /* in another namespace; 0 = none */
 };
 
 static void on_hint(unsigned parts, bool lost, void *arg)
@@ -77,16 +77,16 @@ __attribute__((format(printf, 1, 2))) static void run(const char *fmt, ...)
 		fail_msg("failed: %s", command);
 }
 
-/* A child in a network namespace of its own, for as long as this process lives. */
-static void start_neighbour(struct fixture *f)
+/* Starts a child in its own network namespace, which lives at most as long as this process. */
+static void start_other_process(struct fixture *f)
 {
 	int ready[2];
 	char byte = 0;
 
 	assert_int_equal(pipe(ready), 0);
-	f->neighbour = fork();
-	assert_true(f->neighbour >= 0);
-	if (f->neighbour == 0) {
+	f->other_process = fork();
+	assert_true(f->other_process >= 0);
+	if (f->other_process == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (unshare(CLONE_NEWNET) < 0 || write(ready[1], &byte, 1) != 1)
 			_exit(1);
@@ -98,10 +98,10 @@ static void start_neighbour(struct fixture *f)
 	close(ready[0]);
 }
 
-static void stop_neighbour(struct fixture *f)
+static void stop_other_process(struct fixture *f)
 {
-	kill(f->neighbour, SIGKILL);
-	waitpid(f->neighbour, NULL, 0);
+	kill(f->other_process, SIGKILL);
+	waitpid(f->other_process, NULL, 0);
 }
 
 static int open_links(struct fixture *f, unsigned buffer_bytes)
@@ -113,7 +113,7 @@ static int open_links(struct fixture *f, unsigned buffer_bytes)
 				&e);
 }
 
-/* A veth pair, the end near0 of which carries our RDMA port. */
+/* Creates a veth pair; its end near0 carries the RDMA port. */
 static int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
@@ -136,18 +136,18 @@ static int teardown(void **state)
 {
 	struct fixture *f = *state;
 
-	if (f->neighbour > 0)
-		stop_neighbour(f); /* it has copies of our descriptors */
+	if (f->other_process > 0)
+		stop_other_process(f); /* it has copies of our descriptors */
 	link_events_close(f->links);
 	assert_int_equal(loop_end(&f->loop), 0);
-	/* The neighbour's namespace, which ends in its own time, takes the pair with it. */
+	/* The other namespace is removed asynchronously, and the pair with it. */
 	if (if_nametoindex("near0") > 0)
 		run("ip link delete near0 2>/dev/null || ! ip link show near0 2>/dev/null");
 	free(f);
 	return 0;
 }
 
-/* Receives all that has happened so far: what a command has done is in the socket when it ends. */
+/* Receives all events so far: when a command ends, its events are in the socket. */
 static void receive_all(struct fixture *f)
 {
 	while (uv_run(&f->loop, UV_RUN_NOWAIT) && loop_wakeups(&f->loop, 1) > 1)
@@ -165,7 +165,7 @@ static void test_other_links_give_no_hint(void **state)
 	run("ip link set other0 up");
 	run("ip link delete other0");
 	receive_all(f);
-	assert_true(f->self.events_rtnetlink >= 4); /* they were seen, though */
+	assert_true(f->self.events_rtnetlink >= 4); /* but the events were counted */
 	assert_int_equal(f->hints, 0);
 	assert_int_equal(f->self.malformed_rtnetlink, 0);
 	assert_int_equal(f->self.overruns_rtnetlink, 0);
@@ -185,7 +185,7 @@ static void test_a_link_with_an_rdma_port_gives_one_hint_a_burst(void **state)
 	assert_true(f->self.events_rtnetlink >= 20);
 }
 
-static void test_its_end_gives_a_hint(void **state)
+static void test_a_removed_link_gives_a_hint(void **state)
 {
 	struct fixture *f = *state;
 
@@ -212,7 +212,7 @@ static void test_addresses_are_reported_with_their_link(void **state)
 	assert_int_equal(f->hints, 0);
 }
 
-static void test_only_default_routes_are_heard_of(void **state)
+static void test_only_default_routes_are_received(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t events;
@@ -226,7 +226,7 @@ static void test_only_default_routes_are_heard_of(void **state)
 	run("ip -6 route add 2001:db8::/32 dev lo");
 	receive_all(f);
 	assert_int_equal(f->hints, 0);
-	assert_int_equal(f->self.events_rtnetlink, events); /* dropped by the kernel */
+	assert_int_equal(f->self.events_rtnetlink, events); /* the kernel's filter dropped them */
 	run("ip route add default dev lo");
 	receive_all(f);
 	assert_int_equal(f->hints, 1);
@@ -242,32 +242,33 @@ static void test_only_default_routes_are_heard_of(void **state)
 
 /* --- other namespaces ------------------------------------------------------------------------- */
 
-/* The kernel gives the other namespace an id when an end of a pair moves there. */
-static void test_links_in_other_namespaces_are_heard_with_its_id(void **state)
+/* When an end of the pair moves there, the kernel assigns an id to the other namespace. */
+static void test_links_in_other_namespaces_are_received_with_their_id(void **state)
 {
 	struct fixture *f = *state;
 
 	namespaces_need();
-	start_neighbour(f);
-	run("ip link set far0 netns %d", (int)f->neighbour);
+	start_other_process(f);
+	run("ip link set far0 netns %d", (int)f->other_process);
 	receive_all(f);
 	f->hints = 0;
 	run("nsenter --net=/proc/%d/ns/net ip address add 192.0.2.2/24 dev far0",
-	    (int)f->neighbour);
+	    (int)f->other_process);
 	receive_all(f);
 	assert_int_equal(f->addresses, 1);
 	assert_true(f->address_nsid >= 0);
 	assert_int_equal(f->hints, 0);
-	/* The same index means another link there, unless the port says that it is over there. */
+	/* The index alone would be another link's; now the port's netdev is in that namespace. */
 	f->port.netdev_nsid = f->address_nsid;
 	f->port.netdev_ifindex = f->address_ifindex;
-	run("nsenter --net=/proc/%d/ns/net ip link set far0 mtu 1400", (int)f->neighbour);
+	run("nsenter --net=/proc/%d/ns/net ip link set far0 mtu 1400", (int)f->other_process);
 	receive_all(f);
 	assert_int_equal(f->hints, 1);
 	assert_int_equal(f->parts, SCAN_NETDEVS | SCAN_RDMA);
 }
 
-/* --- what goes wrong -------------------------------------------------------------------------- */
+/* --- lost and forged events
+ * --------------------------------------------------------------------- */
 
 static void test_lost_events_are_reported(void **state)
 {
@@ -284,8 +285,8 @@ static void test_lost_events_are_reported(void **state)
 	assert_int_equal(f->self.malformed_rtnetlink, 0);
 }
 
-/* The address of the one socket that listens to links here (proc(5), net/netlink: protocol, port
- * and groups are columns 2 to 4). */
+/* Returns the port of the one socket that receives link events here (proc(5), net/netlink: columns
+ * 2 to 4 are protocol, port and groups). */
 static unsigned port_of_listener(void)
 {
 	unsigned protocol, port, groups, found = 0;
@@ -302,7 +303,7 @@ static unsigned port_of_listener(void)
 	return found;
 }
 
-/* The kernel's own words, from another sender. */
+/* Sends a valid message that comes from another process. */
 static void forge_end_of(const struct fixture *f)
 {
 	const struct ifinfomsg link = {.ifi_family = AF_UNSPEC,
@@ -321,7 +322,7 @@ static void forge_end_of(const struct fixture *f)
 	nlmsg_free(m);
 }
 
-static void test_what_the_kernel_did_not_send_is_dropped_and_counted(void **state)
+static void test_forged_messages_are_dropped_and_counted(void **state)
 {
 	struct fixture *f = *state;
 
@@ -331,7 +332,7 @@ static void test_what_the_kernel_did_not_send_is_dropped_and_counted(void **stat
 	assert_int_equal(f->self.malformed_rtnetlink, 1);
 	assert_int_equal(f->self.events_rtnetlink, 0);
 	assert_int_equal(f->hints, 0);
-	/* And what the kernel sends is heard as before. */
+	/* Messages of the kernel are still received. */
 	run("ip link set near0 up");
 	receive_all(f);
 	assert_true(f->hints >= 1);
@@ -353,16 +354,16 @@ TEST_GROUP(link_events)
 		cmocka_unit_test_setup_teardown(test_other_links_give_no_hint, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			test_a_link_with_an_rdma_port_gives_one_hint_a_burst, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_its_end_gives_a_hint, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_removed_link_gives_a_hint, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_addresses_are_reported_with_their_link, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(test_only_default_routes_are_heard_of, setup,
+		cmocka_unit_test_setup_teardown(test_only_default_routes_are_received, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(
-			test_links_in_other_namespaces_are_heard_with_its_id, setup, teardown),
+			test_links_in_other_namespaces_are_received_with_their_id, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_lost_events_are_reported, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			test_what_the_kernel_did_not_send_is_dropped_and_counted, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_forged_messages_are_dropped_and_counted, setup,
+						teardown),
 	};
 
 	return test_group_run(tests, enter_namespace, NULL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Hints become scans, scans become inventory: bursts are gathered, losses mean everything, closing
- * is clean. */
+/* Hints trigger scans, and scans update the inventory: bursts are combined, lost events trigger a
+ * full scan, and closing frees everything. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,11 +43,12 @@ static void on_deadline(uv_timer_t *timer)
 	f->timed_out = true;
 }
 
-/* Until `looks` at devices have begun and `changes` were told, for at most 10 s. */
-static void run_until(struct fixture *f, uint64_t looks, unsigned changes)
+/* Runs until so many scans of devices have started and so many changes were reported, at most 10
+ * s. */
+static void run_until(struct fixture *f, uint64_t scans, unsigned changes)
 {
 	uv_timer_start(&f->deadline, on_deadline, PATIENCE_MS, 0);
-	while ((f->self.rescans_devices < looks || f->changes < changes) && !f->timed_out)
+	while ((f->self.rescans_devices < scans || f->changes < changes) && !f->timed_out)
 		uv_run(&f->loop, UV_RUN_ONCE);
 	uv_timer_stop(&f->deadline);
 	assert_false(f->timed_out);
@@ -116,7 +117,7 @@ static void test_the_first_scans_are_reported_once(void **state)
 	assert_non_null(host_rdma(&node_inventory(f->node)->host, "mlx5_0"));
 }
 
-static void test_devices_are_known_before_details(void **state)
+static void test_devices_are_complete_before_details(void **state)
 {
 	struct fixture *f = *state;
 
@@ -130,7 +131,7 @@ static void test_devices_are_known_before_details(void **state)
 	assert_true(node_knows_devices(f->node));
 }
 
-static void test_a_burst_of_hints_is_one_look(void **state)
+static void test_a_burst_of_hints_is_one_scan(void **state)
 {
 	struct fixture *f = *state;
 
@@ -152,7 +153,7 @@ static void note_rescans(uv_timer_t *timer)
 	f->timed_out = true; /* ends run_until() */
 }
 
-/* Timers expire in the order of their times, however late they are. */
+/* Timers expire in the order of their times, however late they run. */
 static void test_rescans_wait_while_devices_move(void **state)
 {
 	struct fixture *f = *state;
@@ -180,11 +181,11 @@ static void test_rescans_do_not_wait_long(void **state)
 	assert_int_equal(f->self.rescans_devices, 2);
 }
 
-static void test_hints_during_a_look_start_another(void **state)
+static void test_hints_during_a_scan_start_another_one(void **state)
 {
 	struct fixture *f = *state;
 
-	uv_run(&f->loop, UV_RUN_NOWAIT); /* the first looks are in flight now */
+	uv_run(&f->loop, UV_RUN_NOWAIT); /* the first scans are running now */
 	assert_int_equal(f->self.rescans_devices, 1);
 	node_hint(f->node, SCAN_RDMA, false);
 	run_until(f, 2, 1);
@@ -192,7 +193,7 @@ static void test_hints_during_a_look_start_another(void **state)
 	assert_int_equal(f->self.rescans_functions, 1);
 }
 
-static void test_a_loss_means_looking_at_everything(void **state)
+static void test_lost_events_trigger_a_full_scan(void **state)
 {
 	struct fixture *f = *state;
 
@@ -214,14 +215,14 @@ static void test_unchanged_scans_notify_nothing(void **state)
 	changes = f->changes;
 	node_hint(f->node, SCAN_ALL, false);
 	run_until(f, 2, 0);
-	node_hint(f->node, SCAN_ALL, false); /* begins only after the one before was applied */
+	node_hint(f->node, SCAN_ALL, false); /* starts after the previous scan was applied */
 	run_until(f, 3, 0);
 	assert_int_equal(f->changes, changes);
 	assert_int_equal(node_inventory(f->node)->generation, generation);
 }
 
-/* Without it nobody can tell what a look shows of what was done before it. */
-static void test_the_time_of_a_look_at_devices_is_noted(void **state)
+/* The time shows which earlier changes a scan must contain. */
+static void test_the_time_of_a_device_scan_is_recorded(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t first, hinted;
@@ -232,7 +233,7 @@ static void test_the_time_of_a_look_at_devices_is_noted(void **state)
 	hinted = uv_now(&f->loop);
 	node_hint(f->node, SCAN_NETDEVS, false);
 	run_until(f, 2, 0);
-	node_hint(f->node, SCAN_RDMA, false); /* begins only after the one before was applied */
+	node_hint(f->node, SCAN_RDMA, false); /* starts after the previous scan was applied */
 	run_until(f, 3, 0);
 	assert_true(node_inventory(f->node)->devices_ms >= hinted);
 	assert_true(node_inventory(f->node)->devices_ms <= uv_now(&f->loop));
@@ -243,7 +244,7 @@ static void test_closing_with_scans_in_flight_is_clean(void **state)
 	struct fixture *f = *state;
 
 	uv_run(&f->loop, UV_RUN_NOWAIT);
-	assert_int_equal(f->self.rescans_devices, 1); /* the teardown's assertions judge */
+	assert_int_equal(f->self.rescans_devices, 1); /* the teardown asserts the rest */
 }
 
 TEST_GROUP(node)
@@ -251,19 +252,19 @@ TEST_GROUP(node)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_the_first_scans_are_reported_once, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(test_devices_are_known_before_details, setup,
+		cmocka_unit_test_setup_teardown(test_devices_are_complete_before_details, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(test_a_burst_of_hints_is_one_look, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_burst_of_hints_is_one_scan, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_rescans_wait_while_devices_move, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_rescans_do_not_wait_long, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_hints_during_a_look_start_another, setup,
+		cmocka_unit_test_setup_teardown(test_hints_during_a_scan_start_another_one, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(test_a_loss_means_looking_at_everything, setup,
+		cmocka_unit_test_setup_teardown(test_lost_events_trigger_a_full_scan, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_unchanged_scans_notify_nothing, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(test_the_time_of_a_look_at_devices_is_noted, setup,
+		cmocka_unit_test_setup_teardown(test_the_time_of_a_device_scan_is_recorded, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_closing_with_scans_in_flight_is_clean, setup,
 						teardown),

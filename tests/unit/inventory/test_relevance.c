@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which kernel events make us look again. */
+/* Which kernel events trigger a scan. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,13 +52,13 @@ static void test_links_of_our_functions_matter_everywhere(void **state)
 	assert_int_equal(parts(NSID_HOST, 5, "0000:01:10.0"), SCAN_NETDEVS | SCAN_RDMA);
 	assert_int_equal(parts(3, 44, "0000:01:10.0"), SCAN_NETDEVS | SCAN_RDMA);
 	assert_int_equal(parts(NSID_HOST, 2, "0000:01:00.0"),
-			 SCAN_NETDEVS | SCAN_RDMA | SCAN_REPORTS); /* a PF: for its VFs */
+			 SCAN_NETDEVS | SCAN_RDMA | SCAN_REPORTS); /* a PF: may concern its VFs */
 	assert_int_equal(parts(3, 2, "0000:01:00.0"), SCAN_NETDEVS | SCAN_RDMA);
 	assert_int_equal(parts(NSID_HOST, 5, ""),
-			 SCAN_NETDEVS | SCAN_RDMA); /* a kernel that names no parent */
+			 SCAN_NETDEVS | SCAN_RDMA); /* a kernel that reports no parent device */
 }
 
-static void test_new_hardware_is_looked_at_whole(void **state)
+static void test_new_hardware_triggers_a_full_scan(void **state)
 {
 	(void)state;
 	assert_int_equal(parts(NSID_HOST, 50, "0000:01:10.7"), SCAN_ALL);
@@ -245,7 +245,7 @@ TEST_GROUP(relevance)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_links_of_our_functions_matter_everywhere),
-		cmocka_unit_test(test_new_hardware_is_looked_at_whole),
+		cmocka_unit_test(test_new_hardware_triggers_a_full_scan),
 		cmocka_unit_test(test_lower_and_master_netdevs_matter),
 		cmocka_unit_test(test_other_links_do_not_matter),
 		cmocka_unit_test(test_only_health_of_devlink_matters),

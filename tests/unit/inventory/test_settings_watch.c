@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Settings of ports, kept: read on a worker when there is time for it again, told when they differ,
- * and closed at any moment. */
+/* Settings of ports: read on a worker at most once per pause, reported when they change, and closed
+ * at any time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,14 +25,14 @@ struct fixture {
 	char *tree;
 	struct inventory inventory;
 	struct settings_watch *watch;
-	unsigned n_with_status;
+	unsigned n_changes;
 };
 
 static void on_changed(void *arg)
 {
 	struct fixture *f = arg;
 
-	f->n_with_status++;
+	f->n_changes++;
 }
 
 static void check_host(struct fixture *f)
@@ -81,8 +81,8 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Looks, and waits for what that began. */
-static void look(struct fixture *f)
+/* Refreshes, and waits until reading has finished. */
+static void refresh(struct fixture *f)
 {
 	settings_watch_refresh(f->watch);
 	while (uv_run(&f->loop, UV_RUN_ONCE))
@@ -98,54 +98,54 @@ static unsigned tos_of(const struct fixture *f)
 	return s->cm_tos;
 }
 
-static void what_was_read_is_told(void **state)
+static void settings_are_reported_after_reading(void **state)
 {
 	struct fixture *f = *state;
 
 	open_watch(f, 0);
 	assert_int_equal(settings_watch_table(f->watch)->n, 0);
 	settings_watch_refresh(f->watch);
-	settings_watch_refresh(f->watch); /* one reading at a time */
+	settings_watch_refresh(f->watch); /* no second read at the same time */
 	assert_int_equal(f->inventory.host_ref->n_borrowers, 1);
-	assert_int_equal(f->n_with_status, 0);
-	look(f);
+	assert_int_equal(f->n_changes, 0);
+	refresh(f);
 	assert_null(f->inventory.host_ref);
-	assert_int_equal(f->n_with_status, 1);
+	assert_int_equal(f->n_changes, 1);
 	assert_int_equal(tos_of(f), 106);
 }
 
-static void a_change_is_told_and_sameness_is_not(void **state)
+static void only_changes_are_reported(void **state)
 {
 	struct fixture *f = *state;
 	const struct settings_row *rows;
 
 	open_watch(f, 0);
-	look(f);
+	refresh(f);
 	rows = settings_watch_table(f->watch)->rows;
-	look(f);
-	assert_int_equal(f->n_with_status, 1);
+	refresh(f);
+	assert_int_equal(f->n_changes, 1);
 	assert_ptr_equal(settings_watch_table(f->watch)->rows, rows);
 	tmptree_write(f->tree, TOS, "104\n");
-	look(f);
-	assert_int_equal(f->n_with_status, 2);
+	refresh(f);
+	assert_int_equal(f->n_changes, 2);
 	assert_int_equal(tos_of(f), 104);
 }
 
-/* Many looks are few readings. */
-static void it_is_not_read_before_it_is_time(void **state)
+/* Refreshing often does not read often. */
+static void settings_are_not_read_before_the_pause_has_elapsed(void **state)
 {
 	struct fixture *f = *state;
 
 	open_watch(f, UINT32_MAX);
-	look(f);
+	refresh(f);
 	tmptree_write(f->tree, TOS, "104\n");
 	settings_watch_refresh(f->watch);
 	assert_null(f->inventory.host_ref);
-	look(f);
+	refresh(f);
 	assert_int_equal(tos_of(f), 106);
 }
 
-static void the_host_may_change_meanwhile(void **state)
+static void the_host_may_change_during_a_read(void **state)
 {
 	struct fixture *f = *state;
 
@@ -157,11 +157,11 @@ static void the_host_may_change_meanwhile(void **state)
 	while (uv_run(&f->loop, UV_RUN_ONCE))
 		;
 	assert_int_equal(settings_watch_table(f->watch)->n, 1);
-	look(f);
+	refresh(f);
 	assert_int_equal(settings_watch_table(f->watch)->n, 2);
 }
 
-static void it_ends_in_the_middle(void **state)
+static void closing_during_a_read(void **state)
 {
 	struct fixture *f = *state;
 
@@ -172,7 +172,7 @@ static void it_ends_in_the_middle(void **state)
 	inventory_done(&f->inventory);
 	while (uv_run(&f->loop, UV_RUN_ONCE))
 		;
-	assert_int_equal(f->n_with_status, 0);
+	assert_int_equal(f->n_changes, 0);
 	settings_watch_refresh(NULL);
 }
 
@@ -180,11 +180,11 @@ TEST_GROUP(settings_watch)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(what_was_read_is_told),
-		T(a_change_is_told_and_sameness_is_not),
-		T(it_is_not_read_before_it_is_time),
-		T(the_host_may_change_meanwhile),
-		T(it_ends_in_the_middle),
+		T(settings_are_reported_after_reading),
+		T(only_changes_are_reported),
+		T(settings_are_not_read_before_the_pause_has_elapsed),
+		T(the_host_may_change_during_a_read),
+		T(closing_during_a_read),
 	};
 #undef T
 

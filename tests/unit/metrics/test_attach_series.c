@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The attach engine's families against a golden file; UPDATE_GOLDEN=1 rewrites it. */
+/* The attach engine's families, compared with a golden file; UPDATE_GOLDEN=1 rewrites it. */
 #include "attach_series.h"
 
 #include <setjmp.h>
@@ -26,7 +26,7 @@ static char *render(const struct attach_summary *s, enum metrics_format format, 
 	return text;
 }
 
-static void test_the_families_are_the_golden_ones(void **state)
+static void test_the_families_match_the_golden_file(void **state)
 {
 	struct attach_counters counters;
 	struct attach_summary summary;
@@ -57,7 +57,7 @@ static void test_without_an_engine_there_are_no_series(void **state)
 	free(text);
 }
 
-static void assert_says(const struct attach_counters *c, const char *line, bool is_there)
+static void assert_shows(const struct attach_counters *c, const char *line, bool is_there)
 {
 	struct attach_summary s;
 	char *text;
@@ -74,18 +74,18 @@ static void test_failing_parts_are_0(void **state)
 
 	(void)state;
 	attach_counters_small(&c);
-	assert_says(&c, "\nrocelet_cri_up 1\n", true);
-	assert_says(&c, "rocelet_attachment_drift{", false);
+	assert_shows(&c, "\nrocelet_cri_up 1\n", true);
+	assert_shows(&c, "rocelet_attachment_drift{", false);
 	strcpy(c.cri.error, "connection refused");
 	strcpy(c.journal_error, "No space left on device");
-	assert_says(&c, "\nrocelet_cri_up 0\n", true);
-	assert_says(&c, "\nrocelet_journal_writable 0\n", true);
-	assert_says(&c, "\nrocelet_runtime_contradictions 0\n", true);
+	assert_shows(&c, "\nrocelet_cri_up 0\n", true);
+	assert_shows(&c, "\nrocelet_journal_writable 0\n", true);
+	assert_shows(&c, "\nrocelet_runtime_contradictions 0\n", true);
 	c.contradicting = 2;
-	assert_says(&c, "\nrocelet_runtime_contradictions 2\n", true);
+	assert_shows(&c, "\nrocelet_runtime_contradictions 2\n", true);
 	c = (struct attach_counters){.cri_open = true};
-	assert_says(&c, "\nrocelet_cri_up 0\n", true);
-	assert_says(&c, "rocelet_cri_info", false);
+	assert_shows(&c, "\nrocelet_cri_up 0\n", true);
+	assert_shows(&c, "rocelet_cri_info", false);
 }
 
 static void test_unused_parts_have_no_series(void **state)
@@ -93,16 +93,16 @@ static void test_unused_parts_have_no_series(void **state)
 	struct attach_counters c = {0};
 
 	(void)state;
-	assert_says(&c, "rocelet_cri", false); /* nothing here needs a runtime */
-	assert_says(&c, "_longest_seconds", false);
-	assert_says(&c, "\nrocelet_attach_seconds_count 0\n", true);
+	assert_shows(&c, "rocelet_cri", false); /* no runtime is required */
+	assert_shows(&c, "_longest_seconds", false);
+	assert_shows(&c, "\nrocelet_attach_seconds_count 0\n", true);
 	c.returned = 1;
-	assert_says(&c, "\nrocelet_return_longest_seconds 0.000000\n", true);
-	assert_says(&c, "rocelet_attach_longest_seconds", false);
+	assert_shows(&c, "\nrocelet_return_longest_seconds 0.000000\n", true);
+	assert_shows(&c, "rocelet_attach_longest_seconds", false);
 }
 
-/* All are macvlans on one function, in the same pod. */
-static void test_stacked_attachments_have_lines_of_their_own(void **state)
+/* Two macvlans on one function, in the same pod. */
+static void test_stacked_attachments_have_separate_lines(void **state)
 {
 	struct attach_counters c = {0};
 	struct attach_summary s;
@@ -126,7 +126,7 @@ static void test_stacked_attachments_have_lines_of_their_own(void **state)
 	free(text);
 }
 
-/* More than there is room for. */
+/* More drifted attachments than are listed: the rest is counted. */
 static void test_drifts_are_bounded(void **state)
 {
 	static struct attach_status many[ATTACH_DRIFTS_MAX + 10];
@@ -143,15 +143,40 @@ static void test_drifts_are_bounded(void **state)
 	assert_int_equal(s.drifts_left_out, 10);
 }
 
+/* A device without an ID is named by its function; the list is bounded. */
+static void test_bad_devices_are_named(void **state)
+{
+	static struct attach_status many[ATTACH_BAD_MAX + 10];
+	struct attach_counters c = {0};
+	struct attach_summary s;
+	struct attachments a;
+	char *text;
+
+	(void)state;
+	attachments_small(&a);
+	for (size_t i = 0; i < ATTACH_BAD_MAX + 10; i++)
+		many[i] = a.status[0];
+	a.records[0].state = ATTACH_BAD;
+	a.records[0].id[0] = '\0';
+	attach_summary_build(&s, &c, (struct attach_list){many, ATTACH_BAD_MAX + 10});
+	assert_int_equal(s.n_bad, ATTACH_BAD_MAX);
+	text = render(&s, METRICS_PROMETHEUS, NULL);
+	assert_non_null(strstr(
+		text,
+		"\nrocelet_attachment_bad{resource=\"rocelet.dev/roce\",id=\"0000:03:00.2\",namespace=\"train\",pod=\"job-7\"} 1\n"));
+	free(text);
+}
+
 TEST_GROUP(attach_series)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_the_families_are_the_golden_ones),
+		cmocka_unit_test(test_the_families_match_the_golden_file),
 		cmocka_unit_test(test_without_an_engine_there_are_no_series),
 		cmocka_unit_test(test_failing_parts_are_0),
 		cmocka_unit_test(test_unused_parts_have_no_series),
-		cmocka_unit_test(test_stacked_attachments_have_lines_of_their_own),
+		cmocka_unit_test(test_stacked_attachments_have_separate_lines),
 		cmocka_unit_test(test_drifts_are_bounded),
+		cmocka_unit_test(test_bad_devices_are_named),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -36,7 +36,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* A NIC that counts no marks has no series of them, instead of series with 0. */
+/* Without a counter of marks the series is absent, not 0. */
 static void test_unmeasured_series_are_absent(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* docs/reference/metrics.md and docs/reference/diagnosis.md are made from the code: UPDATE_GOLDEN=1
- * (`make docs`) rewrites it. */
+/* docs/reference/metrics.md and docs/reference/diagnosis.md are generated from the code:
+ * UPDATE_GOLDEN=1 (`make docs`) rewrites them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ static char *document(void)
 	return text;
 }
 
-/* A row of a table that begins with this name. */
+/* Whether a table has a row that begins with this name. */
 static bool documents(const char *text, const char *name)
 {
 	char row[128];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* GIDs that come back under another index. */
+/* GIDs that reappear at another index of the table. */
 #include "gid_places.h"
 
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 
 static struct gid_places places;
 
-/* An IPv4 address as RoCE v1 and v2, one behind the other. */
+/* An IPv4 address as RoCE v1 and v2, at consecutive indices. */
 static void see(uint32_t index, uint64_t now_ms)
 {
 	struct gid gids[] = {{.index = index, .raw = {[15] = 1}, .type = GID_ROCE_V1},
@@ -48,7 +48,7 @@ static void a_gid_at_the_same_index_has_not_moved(void **state)
 	assert_false(gid_places_moved(&places, 4000));
 }
 
-/* Also if it was absent meanwhile; reported for a minute. */
+/* Detected even if the GID was absent meanwhile, and reported for a minute. */
 static void a_gid_at_another_index_has_moved(void **state)
 {
 	(void)state;
@@ -61,7 +61,7 @@ static void a_gid_at_another_index_has_moved(void **state)
 	assert_false(gid_places_moved(&places, 63000));
 }
 
-/* A node that keeps adding and removing addresses. */
+/* A node that keeps adding and removing addresses must not need ever more memory. */
 static void memory_is_bounded(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A compressed page is the page: zlib is the judge, which does not compress here. */
+/* zlib, which did not compress the page, decompresses it to the same text. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 #include "page_text.h"
 #include "test_group.h"
 
-/* Exactly one member, and nothing after it. */
+/* Asserts exactly one gzip member, with nothing after it. */
 static void assert_member(const struct text *member, const char *want, size_t len)
 {
 	AUTO_FREE char *got = malloc(len + 1);
@@ -46,12 +46,12 @@ static void assert_compresses(struct gzip *g, struct page *p)
 
 		assert_non_null(member);
 		assert_member(member, want, len);
-		/* once per page */
+		/* compressed once per page */
 		assert_ptr_equal(gzip_page(g, p, (enum metrics_format)f), member);
 	}
 }
 
-/* Families of about this size, and the text in all exactly so long. */
+/* A page whose text has exactly this many bytes, in families of about the other size. */
 static struct page *make_page(size_t bytes, size_t family)
 {
 	struct page *p = page_new();
@@ -90,8 +90,8 @@ static void pages_of_all_sizes(void **state)
 	gzip_free(NULL);
 }
 
-/* Each length of the last piece around that of what is gathered before it is compressed. */
-static void input_that_ends_where_the_buffer_does(void **state)
+/* Every number of remaining bytes around the size of the input buffer. */
+static void input_that_ends_at_the_buffers_end(void **state)
 {
 	struct gzip *g = gzip_new();
 
@@ -135,7 +135,7 @@ static void out_of_memory(void **state)
 
 	(void)state;
 	for (long n = 0; failed; n++) {
-		/* noise, for the text to grow */
+		/* noise, so that the compressed text grows */
 		struct page *p = make_page(200000, 10000), *next = make_page(70000, 3000);
 
 		for (size_t i = 0; i < p->text.len; i++)
@@ -159,7 +159,7 @@ TEST_GROUP(gzip)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pages_of_all_sizes),
-		cmocka_unit_test(input_that_ends_where_the_buffer_does),
+		cmocka_unit_test(input_that_ends_at_the_buffers_end),
 		cmocka_unit_test(text_that_does_not_shrink),
 		cmocka_unit_test(out_of_memory),
 	};

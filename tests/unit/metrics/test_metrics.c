@@ -24,7 +24,7 @@
 
 #define GOLDEN_DIR "tests/golden/"
 
-/* --- a host and a sample, by hand ------------------------------------------------------------- */
+/* --- the host and the sample ------------------------------------------------------------------ */
 
 static struct function functions[] = {
 	{.id = "0000:18:00.0",
@@ -162,7 +162,7 @@ static int make_sample(void **state)
 	return 0;
 }
 
-/* --- comparing -------------------------------------------------------------------------------- */
+/* --- comparison ------------------------------------------------------------------------------- */
 
 static void assert_golden_page(const struct page *p, enum metrics_format format, const char *path)
 {
@@ -189,7 +189,7 @@ static struct page *render(struct metrics *m, uint64_t generation)
 
 /* --- tests ------------------------------------------------------------------------------------ */
 
-static void the_page_is_the_golden_one(void **state)
+static void the_page_matches_the_golden_file(void **state)
 {
 	struct metrics *m = metrics_new();
 	struct page *p = render(m, 1), *again;
@@ -197,7 +197,7 @@ static void the_page_is_the_golden_one(void **state)
 	(void)state;
 	assert_golden_page(p, METRICS_PROMETHEUS, GOLDEN_DIR "metrics.prom");
 	assert_golden_page(p, METRICS_OPENMETRICS, GOLDEN_DIR "metrics.openmetrics");
-	/* And again, copied from the last page, and from that. */
+	/* Copied from the previous page, twice, the text is the same. */
 	for (int i = 0; i < 2; i++) {
 		again = render_after(m, 1, p);
 		page_unref(p);
@@ -228,8 +228,8 @@ static void add_family(struct page *p, const struct family *f)
 	page_end(p);
 }
 
-/* Every name and help text there is: for review, and for the linter of Prometheus. */
-static void all_families_are_the_golden_ones(void **state)
+/* All names and help texts, for review and for Prometheus's linter. */
+static void all_families_match_the_golden_file(void **state)
 {
 	const struct self_metrics about = {.tls_expires_s = 1,
 					   .rss_bytes = 1,
@@ -256,8 +256,8 @@ static bool contains(const struct page *p, const char *what)
 	return strstr(s, what) != NULL;
 }
 
-/* In exclusive mode a pod may call its device like the host's: the host's series stay its own, and
- * the pod's are no second ones of the same labels. */
+/* In exclusive mode a pod's device may have the name of a host's device: the host's series do not
+ * change, and the pod's series have other labels. */
 static void a_device_of_another_namespace_does_not_use_the_hosts_name(void **state)
 {
 	struct rdma_port pods_port = vf_port;
@@ -290,6 +290,34 @@ static void a_device_of_another_namespace_does_not_use_the_hosts_name(void **sta
 	resource_table_done(&table);
 }
 
+/* In exclusive mode a pod's device is in the pod's namespace, and its counters are read there. */
+static void the_counters_of_a_device_in_its_pods_namespace_name_the_pod(void **state)
+{
+	struct rdma_port pods_port = vf_port;
+	struct rdma_dev inside = {.name = "mlx5_0",
+				  .nsid = 3,
+				  .function = "0000:03:00.2",
+				  .n_ports = 1,
+				  .ports = &pods_port};
+	struct host moved = host;
+	struct resource_table table = {0};
+	const struct metrics_inputs inputs = {
+		.host = &moved, .host_generation = 1, .resources = &table};
+	struct metrics *m = metrics_new();
+	struct page *p = page_new();
+
+	(void)state;
+	resource_table_small(&table);
+	moved.rdma = &inside;
+	moved.n_rdma = 1;
+	assert_int_equal(metrics_render(m, p, &sample, &inputs, 5000), 0);
+	assert_true(contains(p, "roce_bytes_total{device=\"mlx5_0\",port=\"1\",namespace="));
+	assert_true(contains(p, "bytes_source=\"ethtool\"} 1"));
+	page_unref(p);
+	metrics_free(m);
+	resource_table_done(&table);
+}
+
 static struct page *render_few(struct metrics *m, const struct resource_table *table)
 {
 	const struct metrics_inputs inputs = {
@@ -315,17 +343,16 @@ static void assert_few(struct metrics *m, const struct resource_table *table, bo
 	page_unref(p);
 }
 
-/* A VF that no pod has and whose counters have never moved is idle; one that moved once is not idle
- * any more. */
+/* A VF is idle if no pod uses it and its counters have never moved. */
 static void an_idle_vf_has_no_series(void **state)
 {
 	struct metrics *m = metrics_new();
 
 	(void)state;
 	assert_few(m, NULL, false);
-	ports[1].has_moved = true; /* the PF's */
+	ports[1].has_moved = true; /* of the PF */
 	assert_few(m, NULL, false);
-	ports[2].has_moved = true; /* between two pages */
+	ports[2].has_moved = true; /* of the VF, between two pages */
 	assert_few(m, NULL, true);
 	sample.layout = 2;
 	assert_few(m, NULL, true);
@@ -334,7 +361,7 @@ static void an_idle_vf_has_no_series(void **state)
 	metrics_free(m);
 }
 
-/* Soft-RoCE on a VF's netdev has the VF's function, and its series. */
+/* Soft-RoCE on a VF's netdev has the VF's function, but is not an idle VF. */
 static void soft_roce_is_never_idle(void **state)
 {
 	struct metrics *m = metrics_new();
@@ -406,7 +433,8 @@ static void prepared_text_follows_layout_and_host(void **state)
 	metrics_free(m);
 }
 
-/* The text of a page that was made from something else, or thrown away, is not repeated. */
+/* Text is copied only from the last page that this renderer made, and only if the host is
+ * unchanged. */
 static void only_the_previous_page_is_copied(void **state)
 {
 	struct metrics *m = metrics_new();
@@ -493,9 +521,10 @@ static void labels_are_escaped_and_valid(void **state)
 TEST_GROUP(metrics)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_page_is_the_golden_one),
-		cmocka_unit_test(all_families_are_the_golden_ones),
+		cmocka_unit_test(the_page_matches_the_golden_file),
+		cmocka_unit_test(all_families_match_the_golden_file),
 		cmocka_unit_test(a_device_of_another_namespace_does_not_use_the_hosts_name),
+		cmocka_unit_test(the_counters_of_a_device_in_its_pods_namespace_name_the_pod),
 		cmocka_unit_test(an_idle_vf_has_no_series),
 		cmocka_unit_test(soft_roce_is_never_idle),
 		cmocka_unit_test(a_vf_in_a_pod_has_its_series),

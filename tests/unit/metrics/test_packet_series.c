@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What BPF counts, on the page: a golden file, and what must not be on it. */
+/* Packet counts from BPF on the page: compared with a golden file, and series that must be
+ * absent. */
 #include "packet_series.h"
 
 #include <errno.h>
@@ -66,7 +67,7 @@ static struct roce_counts counts[N_PORTS][N_ROCE_DIRECTIONS];
 
 static const struct packet_sample sample = {.ports = ports, .counts = counts, .n_ports = N_PORTS};
 
-/* Another number for each field, from first on. */
+/* Gives each field another number, counted from `first`. */
 static void number(struct roce_counts *c, uint64_t first)
 {
 	*c = (struct roce_counts){
@@ -106,7 +107,7 @@ static int make_counts(void **state)
 	return 0;
 }
 
-/* The whole page, with one counter of a NIC in a family of both. */
+/* Renders the whole page, with one counter of a NIC in a family that BPF counts, too. */
 static char *render(const struct packet_sample *packets, const struct sample *nic, size_t *ret_len)
 {
 	static const struct host host;
@@ -156,7 +157,7 @@ static int find_family(void **state)
 	return make_counts(state);
 }
 
-static void test_the_series_are_the_golden_ones(void **state)
+static void test_the_series_match_the_golden_file(void **state)
 {
 	size_t len;
 	char *text = render(&sample, &nic, &len);
@@ -202,7 +203,7 @@ static void test_invisible_packets_have_no_series(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(netdevs); i++) {
 		snprintf(label, sizeof(label), "netdev=\"%s\"", netdevs[i]);
-		/* Only the verdict of the first. */
+		/* Only eth1 has a known visibility, and one series of it. */
 		assert_int_equal(count(text, label), i == 0);
 	}
 	assert_int_equal(count(text, "mir0\",direction=\"sent\""), 0);
@@ -235,8 +236,8 @@ static void test_every_shared_family_is_one_of_the_dictionary(void **state)
 	}
 }
 
-/* Every line of each family differs in its labels. */
-static void test_no_series_is_there_twice(void **state)
+/* No two lines have the same name and labels. */
+static void test_no_series_is_duplicated(void **state)
 {
 	char *text = render(&sample, &nic, NULL), *again = strdup(text);
 	char *save = NULL;
@@ -277,12 +278,12 @@ static void test_out_of_memory_is_returned(void **state)
 TEST_GROUP(packet_series)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_the_series_are_the_golden_ones),
+		cmocka_unit_test(test_the_series_match_the_golden_file),
 		cmocka_unit_test(test_a_family_of_both_is_on_the_page_once),
 		cmocka_unit_test(test_invisible_packets_have_no_series),
 		cmocka_unit_test(test_without_bpf_there_are_no_bpf_series),
 		cmocka_unit_test(test_every_shared_family_is_one_of_the_dictionary),
-		cmocka_unit_test(test_no_series_is_there_twice),
+		cmocka_unit_test(test_no_series_is_duplicated),
 		cmocka_unit_test(test_out_of_memory_is_returned),
 	};
 

@@ -55,7 +55,7 @@ static void both_formats_have_their_names(void **state)
 	page_unref(p);
 }
 
-/* Next to each of their samples, because OpenMetrics requires the samples of one series to be
+/* `_created` follows each sample, because OpenMetrics requires the samples of one series to be
  * adjacent. */
 static void created_is_next_to_each_sample(void **state)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Readings of single ports from sample to sample: totals, rates, and where there is none. */
+/* Counters of single ports over several samples: totals, rates, and missing rates. */
 #include "port_counters.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@
 static const struct family bytes = {"roce_bytes_total", "Bytes.", METRIC_COUNTER};
 static const struct family active = {"roce_resource_active", "Objects.", METRIC_GAUGE};
 
-/* A sample of readings in a list. */
+/* A sample that reads from an array. */
 struct fake {
 	struct sampled_port ports[3];
 	struct reading readings[4];
@@ -109,13 +109,13 @@ static void test_a_port_and_its_device(void **state)
 	c = take(&set, &f, 2000);
 	assert_int_equal(c->over_ms, 2000);
 	assert_int_equal(c->rows[0].value, 1500);
-	assert_true(c->rows[0].rate == 1000); /* words of 4 bytes */
+	assert_true(c->rows[0].rate == 1000); /* the reading counts words of 4 bytes */
 	assert_true(isnan(c->rows[1].rate));  /* not read */
 	assert_true(isnan(c->rows[2].rate));  /* a gauge */
 	port_counters_done(&set);
 }
 
-/* Samples in quick succession are left out; what begins anew has no rate. */
+/* Samples within 500 ms are skipped; after a reset or a new layout there is no rate. */
 static void test_no_rate_without_a_base(void **state)
 {
 	struct port_counters_set set = {.n = 0};
@@ -132,7 +132,7 @@ static void test_no_rate_without_a_base(void **state)
 	c = take(&set, &f, 1);
 	assert_true(c->is_new);
 	assert_int_equal(c->over_ms, 500);
-	f.readings[0].value = 3; /* a reset that was not seen as one */
+	f.readings[0].value = 3; /* a reset that the sample does not report */
 	c = take(&set, &f, 1000);
 	assert_true(isnan(c->rows[0].rate));
 	f.ports[0].resets++;
@@ -144,7 +144,7 @@ static void test_no_rate_without_a_base(void **state)
 	port_counters_done(&set);
 }
 
-static void test_ports_come_and_go(void **state)
+static void test_ports_are_added_and_removed(void **state)
 {
 	static const struct port_name both[] = {{"mlx5_1", 1}, {"mlx5_0", 1}}, gone = {"x", 1};
 	struct port_counters_set set = {.n = 0};
@@ -157,7 +157,7 @@ static void test_ports_come_and_go(void **state)
 	take(&set, &f, 0);
 	port_counters_follow(&set, both, 2);
 	c = take(&set, &f, 1000);
-	assert_int_equal(c->over_ms, 1000); /* it was known before */
+	assert_int_equal(c->over_ms, 1000); /* followed before, too */
 	assert_int_equal(port_counters_find(&set, &both[0])->over_ms, 0);
 	port_counters_follow(&set, &gone, 1);
 	assert_null(take(&set, &f, 1000));
@@ -193,7 +193,7 @@ TEST_GROUP(port_counters)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_port_and_its_device),
 		cmocka_unit_test(test_no_rate_without_a_base),
-		cmocka_unit_test(test_ports_come_and_go),
+		cmocka_unit_test(test_ports_are_added_and_removed),
 		cmocka_unit_test(test_out_of_memory),
 	};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What BPF reports to diagnosis of NICs, from counts by hand. */
+/* Faults of NICs that BPF reports, as input of diagnosis. */
 #include "port_faults.h"
 
 #include <setjmp.h>
@@ -59,7 +59,7 @@ static void each_port_has_its_devices_counts(void **state)
 	assert_true(isnan(value(UNSEEN, SERIES_TX_TIMEOUTS)));
 }
 
-/* Each after a sample in which it was known. */
+/* Faults that were watched before become unknown, not 0. */
 static void unwatched_faults_are_unknown(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* BPF's counts of soft-RoCE ports as input of the diagnosis, made by hand. */
+/* BPF's counts of soft-RoCE ports as input of diagnosis. */
 #include "port_packets.h"
 
 #include <errno.h>
@@ -56,7 +56,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static const double *tell(struct fixture *f, size_t port)
+static const double *apply(struct fixture *f, size_t port)
 {
 	port_packets_set(f->ports, N_PORTS, &f->packets, &f->events);
 	return f->ports[port].value;
@@ -96,7 +96,7 @@ static void test_packets(void **state)
 	out->syndromes[ROCE_SYN_SEQUENCE] = 1000;
 	out->syndromes[ROCE_SYN_RNR] = 18;
 	out->syndromes[ROCE_SYN_REMOTE_ACCESS] = 19;
-	v = tell(f, SOFT);
+	v = apply(f, SOFT);
 	assert_value(v, SERIES_PACKETS_RECEIVED, 100);
 	assert_value(v, SERIES_PACKETS_SENT, 200);
 	assert_value(v, SERIES_BYTES_RECEIVED, 1000);
@@ -114,12 +114,12 @@ static void test_packets(void **state)
 	assert_string_equal(f->ports[SOFT].bytes_source, "bpf");
 }
 
-/* Before the first packet all counters are 0. */
+/* All counters are 0 before the first packet. */
 static void test_quiet_from_the_start(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_value(tell(f, OTHER_SOFT), SERIES_CE, 0);
+	assert_value(apply(f, OTHER_SOFT), SERIES_CE, 0);
 	assert_value(f->ports[OTHER_SOFT].value, SERIES_ACCESS_ERRORS, 0);
 }
 
@@ -128,38 +128,38 @@ static void test_own_source_of_bytes(void **state)
 	struct fixture *f = *state;
 
 	strcpy(f->ports[SOFT].bytes_source, "netlink");
-	tell(f, SOFT);
+	apply(f, SOFT);
 	assert_string_equal(f->ports[SOFT].bytes_source, "netlink");
 }
 
-/* What passes the kernel of a NIC is not what it sends and receives. */
+/* The kernel sees only few of a NIC's packets, so BPF's counts are not the NIC's. */
 static void test_not_of_nics(void **state)
 {
 	struct fixture *f = *state;
 
 	f->watched[NIC].visible = PACKET_VISIBLE_YES;
 	f->ports[NIC].value[SERIES_CE] = 42;
-	assert_value(tell(f, NIC), SERIES_CE, 42);
+	assert_value(apply(f, NIC), SERIES_CE, 42);
 	assert_int_equal(known(&f->ports[NIC]), 1);
 	assert_string_equal(f->ports[NIC].bytes_source, "");
 }
 
 static void assert_unknown(struct fixture *f)
 {
-	tell(f, SOFT);
+	apply(f, SOFT);
 	assert_int_equal(known(&f->ports[SOFT]), 0);
 	assert_true(known(&f->ports[OTHER_SOFT]) > 0);
 	f->watched[SOFT] = f->watched[OTHER_SOFT];
 	strcpy(f->watched[SOFT].device, "rxe_a");
-	assert_value(tell(f, SOFT), SERIES_CE, 0);
+	assert_value(apply(f, SOFT), SERIES_CE, 0);
 }
 
-/* Each time after a sample in which it was known. */
+/* Ports that were watched before become unknown, not 0. */
 static void test_unwatched_ports_are_unknown(void **state)
 {
 	struct fixture *f = *state;
 
-	tell(f, SOFT);
+	apply(f, SOFT);
 	f->watched[SOFT].hook = PACKET_HOOK_NONE;
 	assert_unknown(f);
 	f->watched[SOFT].error = -ENOSPC;
@@ -179,7 +179,7 @@ static void test_xdp_counts_received_packets_only(void **state)
 	struct fixture *f = *state;
 
 	f->watched[SOFT].hook = PACKET_HOOK_XDP;
-	assert_value(tell(f, SOFT), SERIES_CE, 0);
+	assert_value(apply(f, SOFT), SERIES_CE, 0);
 	assert_true(isnan(f->ports[SOFT].value[SERIES_PACKETS_SENT]));
 	assert_true(isnan(f->ports[SOFT].value[SERIES_ACCESS_ERRORS_RESP]));
 }
@@ -197,10 +197,10 @@ static void test_events(void **state)
 	strcpy(f->events.soft[1].key.device, "mlx5_0");
 	f->events.n_soft = 2;
 	f->events.soft_watched[BPF_SOFT_RETRANSMIT_TIMEOUT] = true;
-	assert_value(tell(f, OTHER_SOFT), SERIES_SOFT_TIMEOUTS, 3);
+	assert_value(apply(f, OTHER_SOFT), SERIES_SOFT_TIMEOUTS, 3);
 	assert_int_equal(known(&f->ports[OTHER_SOFT]), 1);
 	f->events.soft_watched[BPF_SOFT_ICRC] = true;
-	assert_value(tell(f, OTHER_SOFT), SERIES_ICRC_ERRORS, 5);
+	assert_value(apply(f, OTHER_SOFT), SERIES_ICRC_ERRORS, 5);
 	assert_int_equal(known(&f->ports[SOFT]) + known(&f->ports[NIC]), 0);
 }
 

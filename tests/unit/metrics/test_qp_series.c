@@ -68,8 +68,8 @@ static size_t count_lines(const struct page *p, const char *word)
 	return n;
 }
 
-/* increase() does not see an increase with which a series begins; without detection there is no
- * series. */
+/* Each series begins with 0, because increase() ignores the value with which a series begins.
+ * Without detection there is no series. */
 static void test_failures_begin_at_0(void **state)
 {
 	static const bool all[] = {true, true, true}, none[] = {false, false, false};

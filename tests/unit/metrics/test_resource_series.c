@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The series of offered devices, and the labels of their holders. */
+/* The series of resources and their devices, and the labels of the pods that use them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static void test_every_family(void **state)
 	resource_table_done(&t);
 }
 
-/* By default: what is wrong with a device, and not each that is well, nor each slot. */
+/* By default only unhealthy devices have a series, and slots of shared devices have none. */
 static void test_default_series(void **state)
 {
 	struct resource_table t;
@@ -61,6 +61,33 @@ static void test_default_series(void **state)
 	resource_table_done(&t);
 }
 
+/* Since when a device is unhealthy, with the pod that has it; slots of shared resources only if all
+ * series are wanted. */
+static void test_onset_of_unhealthy_devices(void **state)
+{
+	struct resource_table t;
+	struct text text = {0};
+
+	(void)state;
+	resource_table_small(&t);
+	t.devices[0].unhealthy_unix_ms = t.devices[3].unhealthy_unix_ms = 1767323045250;
+	resource_series(&text, RESOURCE_DEVICE_ONSET_TIME, &t, true);
+	text_add(&text, "", 1);
+	assert_string_equal(
+		text.data,
+		"rocelet_device_unhealthy_onset_timestamp_seconds{resource=\"rocelet.dev/roce\","
+		"id=\"0000:03:00.2\",namespace=\"train\",pod=\"job-7\",container=\"main\"} "
+		"1767323045.250\n"
+		"rocelet_device_unhealthy_onset_timestamp_seconds{resource=\"rocelet.dev/roce\","
+		"id=\"0000:03:00.3\"} 1767323045.001\n");
+	text_done(&text);
+	resource_series(&text, RESOURCE_DEVICE_ONSET_TIME, &t, false);
+	text_add(&text, "", 1);
+	assert_non_null(strstr(text.data, "resource=\"rdma/hca_shared\",id=\"0\",namespace="));
+	text_done(&text);
+	resource_table_done(&t);
+}
+
 static void test_without_resources_there_are_no_series(void **state)
 {
 	struct resource_table t = {0};
@@ -81,24 +108,24 @@ static void assert_holder(const char *function, const char *pod)
 	resource_table_small(&t);
 	d = resource_table_holder(&t, function, "");
 	if (pod)
-		assert_string_equal(d ? d->pod : "nobody", pod);
+		assert_string_equal(d ? d->pod : "none", pod);
 	else
 		assert_null(d);
 	resource_table_done(&t);
 }
 
-/* Only one container that has the function to itself may be named on the function's counters. */
+/* A function's counters name a pod only if one container uses the function alone. */
 static void test_holder(void **state)
 {
 	(void)state;
 	assert_holder("0000:03:00.2", "job-7");
-	assert_holder("0000:03:00.3", NULL); /* reserved; the pod is not known yet */
+	assert_holder("0000:03:00.3", NULL); /* reserved, by an unknown pod */
 	assert_holder("0000:03:00.4", NULL); /* free */
 	assert_holder("0000:03:00.0", NULL); /* shared */
 	assert_holder("", NULL);
 }
 
-/* Another device plugin's allocation is reported, too: its IDs are bus names or RDMA names. */
+/* Allocations of another device plugin count, too: its IDs are bus addresses or RDMA names. */
 static void test_holder_by_another_plugin(void **state)
 {
 	const struct pod_device other = {
@@ -190,6 +217,7 @@ TEST_GROUP(resource_series)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_family),
 		cmocka_unit_test(test_default_series),
+		cmocka_unit_test(test_onset_of_unhealthy_devices),
 		cmocka_unit_test(test_without_resources_there_are_no_series),
 		cmocka_unit_test(test_holder),
 		cmocka_unit_test(test_holder_by_another_plugin),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The sampler in a loop: when it samples, what it publishes, and how it ends. The pool of workers
- * has one thread here, which a test can keep busy: a sample is then in flight for as long as the
- * test wants. */
+ * has one thread here, which a test can block, so that a sample stays in flight as long as the test
+ * needs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@
 #include "tmptree.h"
 
 #define HOUR_MS		3600000
-/* At most, but for links. */
+/* minimum interval between two judged samples, unless a link has changed */
 #define JUDGED_EVERY_NS 500000000
 #define CNP_SENT	"roce_cnp_sent_packets_total{device=\"%s\",port=\"1\",source=\"hw\"} %s\n"
 
@@ -37,13 +37,13 @@ struct fixture {
 	struct inventory inventory;
 	struct self_counters self;
 	struct sampler *sampler;
-	struct page *page; /* the last one published, NULL = none yet */
+	struct page *page; /* the last published page, NULL = none yet */
 	unsigned described, published;
 	unsigned wanted; /* see until_published() */
 	unsigned judged;
-	enum port_watch watch;	      /* of the only port in the last report */
-	bool knows_marks;	      /* decides whether rules that need marks are decided */
-	struct packet_ports *packets; /* NULL = none are counted */
+	enum port_watch watch;	      /* of the first port in the last report */
+	bool has_marks;		      /* no port lacks the series of marks */
+	struct packet_ports *packets; /* NULL = no packets are counted */
 	struct fake_packet_ports fake;
 	const struct thresholds *limits; /* NULL = nothing is judged */
 	bool port_counters;
@@ -51,7 +51,7 @@ struct fixture {
 	unsigned pageless;	/* samples without a page */
 	uv_timer_t marking;	/* its data is NULL unless a test marks packets */
 	unsigned long received; /* packets */
-	/* A worker that waits until it is let go. */
+	/* A worker that blocks until let_go(). */
 	uv_work_t blocker;
 	uv_sem_t go;
 	bool blocked;
@@ -74,7 +74,7 @@ static void on_page(struct page *page, void *arg)
 	f->published++;
 }
 
-/* Before the page of the same sample. */
+/* Called before the page of the same sample is published. */
 static void on_diagnosed(const struct diagnosis_report *report, void *arg)
 {
 	struct fixture *f = arg;
@@ -83,12 +83,12 @@ static void on_diagnosed(const struct diagnosis_report *report, void *arg)
 	assert_true(report->n_ports > 0);
 	assert_string_equal(report->ports[0].device, "mlx5_0");
 	f->watch = report->ports[0].watch;
-	f->knows_marks = true;
+	f->has_marks = true;
 	for (size_t i = 0; i < report->n_ports; i++) {
 		const struct undecided_list *u = report->ports[i].undecided;
 
 		for (size_t k = 0; u && k < u->n; k++)
-			f->knows_marks &= u->items[k].missing != SERIES_CE;
+			f->has_marks &= u->items[k].missing != SERIES_CE;
 	}
 	f->judged++;
 }
@@ -101,7 +101,7 @@ static void add_device(struct fixture *f, const char *name, const char *value)
 	tmptree_write(f->tree, path, "%s\n", value);
 }
 
-static void look(struct fixture *f)
+static void scan_tree(struct fixture *f)
 {
 	struct scan scan;
 
@@ -169,7 +169,7 @@ static void let_go(struct fixture *f)
 	uv_sem_post(&f->go);
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- setup ------------------------------------------------------------------------------------ */
 
 static int setup(void **state)
 {
@@ -181,12 +181,12 @@ static int setup(void **state)
 	assert_int_equal(uv_loop_init(&f->loop), 0);
 	assert_int_equal(uv_sem_init(&f->go, 0), 0);
 	add_device(f, "mlx5_0", "42");
-	look(f);
+	scan_tree(f);
 	*state = f;
 	return 0;
 }
 
-/* Whatever a test leaves open shows here. */
+/* Asserts that the test has left nothing open. */
 static int teardown(void **state)
 {
 	struct fixture *f = *state;
@@ -195,7 +195,7 @@ static int teardown(void **state)
 	packet_ports_close(f->packets);
 	if (f->marking.data)
 		uv_close((uv_handle_t *)&f->marking, NULL);
-	if (f->blocked) /* the test failed midway */
+	if (f->blocked) /* the test failed before let_go() */
 		let_go(f);
 	assert_int_equal(loop_end(&f->loop), 0);
 	fake_packet_ports = NULL;
@@ -247,7 +247,7 @@ static void test_a_wake_publishes_a_page(void **state)
 	assert_int_equal(f->self.samples, 1);
 }
 
-/* The next sample copies from the last page; those before it are let go of. */
+/* The next sample copies from the last page; older pages are released. */
 static void test_the_sampler_keeps_one_page(void **state)
 {
 	struct fixture *f = *state;
@@ -309,7 +309,7 @@ static void test_samples_are_judged(void **state)
 	assert_true(loop_until(&f->loop, is_judged_healthy, f, PATIENCE_MS));
 }
 
-/* A reader whose work ends when the fixture lets it go. */
+/* A reader whose work ends at let_go(). */
 struct slow_reader {
 	struct report_reader reader;
 	struct fixture *f;
@@ -354,7 +354,7 @@ static bool has_turned_often(void *arg)
 	return ++*(unsigned *)arg > 20;
 }
 
-/* The loop goes on while a report is read; a sample requested meanwhile comes next. */
+/* The loop keeps running while a report is read; a sample requested meanwhile follows. */
 static void test_a_report_is_read_beside_the_loop(void **state)
 {
 	struct fixture *f = *state;
@@ -401,12 +401,12 @@ static bool are_counted(void *arg)
 	return ((struct fixture *)arg)->fake.open == 1;
 }
 
-static bool knows_marks(void *arg)
+static bool has_marks(void *arg)
 {
-	return ((struct fixture *)arg)->knows_marks;
+	return ((struct fixture *)arg)->has_marks;
 }
 
-/* Of the same sample: soft-RoCE itself counts no marks. */
+/* Marks come from the packets of the same sample, as soft-RoCE itself does not count them. */
 static void test_packets_are_judged(void **state)
 {
 	static const struct packet_ports_opts opts = {.memory_budget = 1 << 20,
@@ -419,7 +419,7 @@ static void test_packets_are_judged(void **state)
 	struct err e = {0};
 
 	tmptree_write(f->tree, "class/infiniband/mlx5_0/parent", "eth0\n");
-	look(f);
+	scan_tree(f);
 	fake_packet_ports = &f->fake;
 	assert_int_equal(packet_ports_open(&f->packets, &f->loop, &f->hw, &opts, &e), 0);
 	packet_ports_follow(f->packets, &plan);
@@ -427,10 +427,10 @@ static void test_packets_are_judged(void **state)
 	thresholds_init(&limits);
 	f->limits = &limits;
 	open_sampler(f, 10);
-	assert_true(loop_until(&f->loop, knows_marks, f, PATIENCE_MS));
+	assert_true(loop_until(&f->loop, has_marks, f, PATIENCE_MS));
 }
 
-/* Both the present sample's verdicts and those of the last report are on the page. Repeated if the
+/* The page has the verdicts of the last report, even if this sample was not judged. Repeated if the
  * test itself was delayed for too long. */
 static void test_samples_of_a_storm_are_not_judged(void **state)
 {
@@ -446,16 +446,16 @@ static void test_samples_of_a_storm_are_not_judged(void **state)
 	sampler_wake(f->sampler);
 	until_published(f, 1);
 	assert_int_equal(f->judged, 1);
-	/* Again when something else had the processors. */
+	/* Tries again if the test was delayed by other processes. */
 	do {
 		assert_true(tries++ < 1000);
 		judged = f->judged;
 		start_ns = uv_hrtime();
 		for (int i = 0; i < 3; i++) {
-			/* Devices that come are no reason, either. */
+			/* New devices do not cause an extra judgement, either. */
 			snprintf(name, sizeof(name), "mlx5_%u", f->published);
 			add_device(f, name, "43");
-			look(f);
+			scan_tree(f);
 			sampler_wake(f->sampler);
 			until_published(f, f->published + 1);
 		}
@@ -472,7 +472,7 @@ static void write_counter(const struct fixture *f, const char *name, unsigned lo
 	tmptree_write(f->tree, path, "%lu\n", value);
 }
 
-/* Marks on a tenth of what the port receives. */
+/* Marks a tenth of the packets that the port receives. */
 static void on_marking(uv_timer_t *timer)
 {
 	struct fixture *f = timer->data;
@@ -487,8 +487,8 @@ static bool is_judged_again(void *arg)
 	return ((struct fixture *)arg)->judged == 2;
 }
 
-/* Does not wait for the next interval, nor for half of it. */
-static void test_a_link_that_goes_down_is_judged_at_once(void **state)
+/* Judged without waiting for JUDGED_EVERY_NS. */
+static void test_a_failing_link_is_judged_at_once(void **state)
 {
 	struct fixture *f = *state;
 	struct thresholds limits;
@@ -496,12 +496,12 @@ static void test_a_link_that_goes_down_is_judged_at_once(void **state)
 	thresholds_init(&limits);
 	f->limits = &limits;
 	tmptree_write(f->tree, "class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE\n");
-	look(f);
+	scan_tree(f);
 	open_sampler(f, HOUR_MS);
 	sampler_wake(f->sampler);
 	until_published(f, 1);
 	tmptree_write(f->tree, "class/infiniband/mlx5_0/ports/1/state", "1: DOWN\n");
-	look(f);
+	scan_tree(f);
 	sampler_wake(f->sampler);
 	assert_true(loop_until(&f->loop, is_judged_again, f, PATIENCE_MS));
 }
@@ -510,7 +510,7 @@ static bool is_read_often(void *arg)
 {
 	const struct fixture *f = arg;
 
-	/* How high the peak is depends on which of the two files was read before it changed. */
+	/* The peak's value depends on which of the two files is read before it changes. */
 	return f->self.burst_reads >= 10 && f->self.burst_reads > f->self.samples &&
 	       shows(f, "roce_ecn_ce_peak_ratio{device=\"%s\",port=\"1\"} %s", "mlx5_0", "");
 }
@@ -519,13 +519,13 @@ static void start_marking(struct fixture *f)
 {
 	f->marking.data = f;
 	on_marking(&f->marking);
-	look(f);
+	scan_tree(f);
 	assert_int_equal(uv_timer_init(&f->loop, &f->marking), 0);
 	assert_int_equal(uv_timer_start(&f->marking, on_marking, 5, 5), 0);
 	f->port_counters = true;
 }
 
-static void test_a_port_with_marks_is_looked_at_often(void **state)
+static void test_a_port_with_marks_is_read_often(void **state)
 {
 	struct fixture *f = *state;
 	struct thresholds limits;
@@ -542,7 +542,7 @@ static bool is_read(void *arg)
 	return ((struct fixture *)arg)->self.burst_reads >= 10;
 }
 
-/* Also if there are several samples in the pause between two reads, as after a slow one. */
+/* Even if several samples fall into the pause between two reads, as after a slow read. */
 static void test_samples_do_not_postpone_reads_of_single_ports(void **state)
 {
 	struct fixture *f = *state;
@@ -573,7 +573,7 @@ static void test_no_sample_before_the_interval_has_elapsed(void **state)
 	open_sampler(f, HOUR_MS);
 	uv_run(&f->loop, UV_RUN_NOWAIT);
 	assert_int_equal(f->described, 0);
-	/* How long the loop would sleep now. */
+	/* the time until the next timer */
 	wait_ms = uv_backend_timeout(&f->loop);
 	assert_true(wait_ms > HOUR_MS - PATIENCE_MS && wait_ms <= HOUR_MS);
 	sampler_wake(f->sampler);
@@ -604,8 +604,8 @@ static void test_the_inventory_is_followed_and_only_when_it_changed(void **state
 	add_device(f, "mlx5_1", "43");
 	sampler_wake(f->sampler);
 	until_published(f, 2);
-	assert_false(shows(f, CNP_SENT, "mlx5_1", "43")); /* no reading yet */
-	look(f);
+	assert_false(shows(f, CNP_SENT, "mlx5_1", "43")); /* not read yet */
+	scan_tree(f);
 	sampler_wake(f->sampler);
 	until_published(f, 3);
 	assert_true(shows(f, CNP_SENT, "mlx5_1", "43"));
@@ -652,9 +652,10 @@ static void test_closing_with_a_sample_in_flight_publishes_nothing_more(void **s
 	open_sampler(f, HOUR_MS);
 	block_worker(f);
 	sampler_wake(f->sampler);
-	sampler_wake(f->sampler); /* nor does this start another */
+	sampler_wake(f->sampler); /* does not start another sample */
 	close_sampler(f);
-	uv_run(&f->loop, UV_RUN_NOWAIT); /* its timer has closed, the sample still waits */
+	/* the sampler's timer has closed, the sample is still queued */
+	uv_run(&f->loop, UV_RUN_NOWAIT);
 	assert_true(f->blocked);
 	let_go(f);
 	uv_run(&f->loop, UV_RUN_DEFAULT);
@@ -686,9 +687,9 @@ TEST_GROUP(sampler)
 		cmocka_unit_test_setup_teardown(test_packets_are_judged, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_samples_of_a_storm_are_not_judged, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(test_a_link_that_goes_down_is_judged_at_once, setup,
+		cmocka_unit_test_setup_teardown(test_a_failing_link_is_judged_at_once, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(test_a_port_with_marks_is_looked_at_often, setup,
+		cmocka_unit_test_setup_teardown(test_a_port_with_marks_is_read_often, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_samples_do_not_postpone_reads_of_single_ports,
 						setup, teardown),

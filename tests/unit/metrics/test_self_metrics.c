@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The daemon's own families against golden files; UPDATE_GOLDEN=1 rewrites them. */
+/* The daemon's own families, compared with golden files; UPDATE_GOLDEN=1 rewrites them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@
 #include "test_group.h"
 #include "version.h"
 
-/* Every value is different, so that no field can be mistaken for another. */
+/* Every value is different, so that a swapped field is noticed. */
 static void fill(struct self_metrics *m)
 {
 	uint64_t n = 0;
@@ -58,7 +58,7 @@ static char *render(const struct self_metrics *m, enum metrics_format format)
 	return text;
 }
 
-/* The version is left out: it changes with every release. */
+/* Compares without the version, which changes with every release. */
 static void assert_golden_but_version(const char *path, const char *text)
 {
 	static const char version[] = "version=\"" ROCELET_VERSION "\"";
@@ -75,7 +75,7 @@ static void assert_golden_but_version(const char *path, const char *text)
 	free(without);
 }
 
-static void test_the_families_are_the_golden_ones(void **state)
+static void test_the_families_match_the_golden_files(void **state)
 {
 	struct self_metrics m;
 	AUTO_FREE char *prometheus = NULL;
@@ -98,7 +98,7 @@ static void test_each_family_has_one_header(void **state)
 	fill(&m);
 	text = render(&m, METRICS_PROMETHEUS);
 	for (char *line = strstr(text, "# TYPE "); line; line = strstr(line + 1, "# TYPE ")) {
-		size_t n = strcspn(line + 7, " ") + 8; /* with the space behind the name */
+		size_t n = strcspn(line + 7, " ") + 8; /* including the space after the name */
 		AUTO_FREE char *head = strndup(line, n);
 
 		assert_null(strstr(line + 1, head));
@@ -120,7 +120,7 @@ static void test_unknown_values_are_absent(void **state)
 	assert_non_null(strstr(text, "process_max_fds"));
 }
 
-/* A page that ran out of memory somewhere is not published. */
+/* A page that ran out of memory is not published. */
 static void test_a_failed_text_fails_the_page(void **state)
 {
 	struct self_metrics m;
@@ -136,7 +136,7 @@ static void test_a_failed_text_fails_the_page(void **state)
 TEST_GROUP(self_metrics)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_the_families_are_the_golden_ones),
+		cmocka_unit_test(test_the_families_match_the_golden_files),
 		cmocka_unit_test(test_each_family_has_one_header),
 		cmocka_unit_test(test_unknown_values_are_absent),
 		cmocka_unit_test(test_a_failed_text_fails_the_page),

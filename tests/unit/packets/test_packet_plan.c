@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which interfaces are watched, from hosts made by hand. */
+/* The plan of watched interfaces, from hosts made by the test. */
 #include "packet_plan.h"
 
 #include <errno.h>
@@ -59,7 +59,7 @@ static void build(struct world *w)
 	assert_int_equal(packet_plan_build(&w->plan, &w->host, w->pods, &w->options), 0);
 }
 
-/* "rxe3" has index 13; other names are not ours. */
+/* "rxe3" has index 13; a name without a digit at its end is not supported. */
 static uint32_t index_of(const char *rdma)
 {
 	return rdma[0] ? 10 + (uint32_t)(rdma[strlen(rdma) - 1] - '0') : RDMA_INDEX_NONE;
@@ -112,7 +112,7 @@ static void test_without_soft_roce_and_configuration_nothing_is_watched(void **s
 	assert_int_equal(w->plan.n, 0);
 }
 
-static void test_a_soft_roce_device_of_ours(void **state)
+static void test_a_soft_roce_device_of_the_host(void **state)
 {
 	struct world *w = *state;
 	const struct packet_wanted *p;
@@ -150,7 +150,7 @@ static void test_one_in_a_namespace_is_entered_by_its_name(void **state)
 	assert_string_equal(w->plan.items[1].port.netns, "id:4");
 }
 
-static void test_one_whose_netdev_is_nowhere_to_be_seen_is_not_watched(void **state)
+static void test_one_without_a_visible_netdev_is_not_watched(void **state)
 {
 	struct world *w = *state;
 
@@ -160,7 +160,7 @@ static void test_one_whose_netdev_is_nowhere_to_be_seen_is_not_watched(void **st
 	assert_int_equal(w->plan.n, 0);
 }
 
-static void test_a_pod_is_entered_by_the_namespace_that_it_was_given(void **state)
+static void test_a_pod_is_entered_by_its_recorded_namespace(void **state)
 {
 	struct world *w = *state;
 	const struct packet_wanted *p;
@@ -176,13 +176,13 @@ static void test_a_pod_is_entered_by_the_namespace_that_it_was_given(void **stat
 	assert_int_equal(p->netns.ino, 100);
 }
 
-static void test_a_pod_that_the_inventory_does_not_see(void **state)
+static void test_a_pod_invisible_to_the_inventory(void **state)
 {
 	struct world *w = *state;
 	const struct packet_wanted *p;
 
-	attach(w, 0, "rxe0"); /* the device is seen, its netdev not */
-	attach(w, 1, "rxe1"); /* neither is */
+	attach(w, 0, "rxe0"); /* the device is visible, its netdev is not */
+	attach(w, 1, "rxe1"); /* neither device nor netdev is visible */
 	build_rxe(w, "rxe0", NSID_ELSEWHERE, 9, "");
 	build(w);
 	assert_int_equal(w->plan.n, 2);
@@ -197,7 +197,7 @@ static void test_a_pod_that_the_inventory_does_not_see(void **state)
 	}
 }
 
-/* One VF that the inventory sees in its pod, and one without an RDMA device. */
+/* A VF whose RDMA device is visible in its pod, and one without an RDMA device. */
 static void attach_hardware(struct world *w)
 {
 	struct rdma_dev *dev = build_rdma(&w->host, "mlx5_2", "0000:03:00.2");
@@ -217,13 +217,13 @@ static void test_hardware_in_a_pod_is_not_watched(void **state)
 	assert_int_equal(w->plan.n, 0);
 }
 
-static void test_hardware_in_a_pod_is_watched_if_somebody_wants_to_know(void **state)
+static void test_hardware_in_a_pod_is_watched_if_configured(void **state)
 {
 	struct world *w = *state;
 	const struct packet_wanted *p;
 
 	attach_hardware(w);
-	build_rdma(&w->host, "mlx5_0", "0000:03:00.0"); /* the host's own is not */
+	build_rdma(&w->host, "mlx5_0", "0000:03:00.0"); /* hardware of the host is not watched */
 	w->options.packet_pods = true;
 	build(w);
 	assert_int_equal(w->plan.n, 2);
@@ -242,7 +242,7 @@ static void test_hardware_in_a_pod_is_watched_if_somebody_wants_to_know(void **s
 	assert_int_equal(p->netns.ino, 101);
 }
 
-/* They differ only in their pods. */
+/* Both have the same netdev name, and no device name. */
 static void test_two_without_a_name_are_two(void **state)
 {
 	struct world *w = *state;
@@ -260,7 +260,7 @@ static void test_an_attachment_that_is_not_in_its_pod_is_not_watched(void **stat
 	attach(w, 0, "rxe0")->state = ATTACH_RETURNING;
 	build(w);
 	assert_int_equal(w->plan.n, 0);
-	build_rxe(w, "rxe0", 5, 9, "net1"); /* nor is what is seen of it meanwhile */
+	build_rxe(w, "rxe0", 5, 9, "net1"); /* its device is not watched meanwhile, either */
 	build(w);
 	assert_int_equal(w->plan.n, 0);
 	w->records[0].state = ATTACH_FREE;
@@ -268,8 +268,9 @@ static void test_an_attachment_that_is_not_in_its_pod_is_not_watched(void **stat
 	assert_int_equal(w->plan.n, 1);
 }
 
-/* Its record gets the device's name once it was created; a pod may create its own. */
-static void test_a_pods_device_is_known_by_its_function(void **state)
+/* The record has the device's name only once rocelet has created it; but a pod may create a device,
+ * too. */
+static void test_a_pods_device_is_found_by_its_function(void **state)
 {
 	struct world *w = *state;
 	struct attach_record *r = attach(w, 0, "");
@@ -283,13 +284,13 @@ static void test_a_pods_device_is_known_by_its_function(void **state)
 	build(w);
 	assert_int_equal(only(w)->port.role, PACKET_POD);
 	assert_int_equal(only(w)->netns.ino, 100);
-	r->plan.kind = PLAN_MACVLAN; /* many of these are on one function */
+	r->plan.kind = PLAN_MACVLAN; /* many macvlans share one function */
 	build(w);
 	assert_int_equal(only(w)->port.role, PACKET_SOFT_ROCE);
 }
 
-/* Another pod's device has got the name that the record has; ours was renamed. */
-static void test_names_are_no_proof(void **state)
+/* Our device was renamed, and another pod's device has the recorded name. */
+static void test_names_do_not_identify_a_device(void **state)
 {
 	struct world *w = *state;
 	struct rdma_dev *other;
@@ -345,18 +346,18 @@ static void test_a_configured_port_and_its_device(void **state)
 	assert_int_equal(only(w)->port.device_port, 1);
 }
 
-static void test_what_is_configured_but_not_there_is_listed(void **state)
+static void test_a_missing_configured_interface_is_listed(void **state)
 {
 	struct world *w = *state;
 
-	build_netdev(&w->host, "mir0", "")->nsid = 3; /* of another namespace */
+	build_netdev(&w->host, "mir0", "")->nsid = 3; /* in another namespace */
 	want(&w->options.mirrors, "mir0");
 	build(w);
 	assert_string_equal(only(w)->port.netdev, "mir0");
 	assert_int_equal(only(w)->port.ifindex, 0);
 }
 
-static void test_each_interface_is_watched_once_and_the_configuration_goes_first(void **state)
+static void test_each_interface_is_watched_once_and_configuration_takes_precedence(void **state)
 {
 	struct world *w = *state;
 
@@ -381,7 +382,7 @@ static void test_the_same_place_is_not_always_the_same_interface(void **state)
 
 	(void)state;
 	assert_true(packet_wanted_same(&a, &b));
-	b.netns.ino = 2; /* the next pod's namespace got the same id */
+	b.netns.ino = 2; /* the next pod's namespace reuses the id */
 	assert_int_equal(packet_wanted_cmp(&a, &b), 0);
 	assert_false(packet_wanted_same(&a, &b));
 	b = a;
@@ -423,21 +424,21 @@ TEST_GROUP(packet_plan)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(test_without_soft_roce_and_configuration_nothing_is_watched),
-		TEST(test_a_soft_roce_device_of_ours),
+		TEST(test_a_soft_roce_device_of_the_host),
 		TEST(test_one_in_a_namespace_is_entered_by_its_name),
-		TEST(test_one_whose_netdev_is_nowhere_to_be_seen_is_not_watched),
-		TEST(test_a_pod_is_entered_by_the_namespace_that_it_was_given),
-		TEST(test_a_pod_that_the_inventory_does_not_see),
+		TEST(test_one_without_a_visible_netdev_is_not_watched),
+		TEST(test_a_pod_is_entered_by_its_recorded_namespace),
+		TEST(test_a_pod_invisible_to_the_inventory),
 		TEST(test_hardware_in_a_pod_is_not_watched),
-		TEST(test_hardware_in_a_pod_is_watched_if_somebody_wants_to_know),
+		TEST(test_hardware_in_a_pod_is_watched_if_configured),
 		TEST(test_two_without_a_name_are_two),
 		TEST(test_an_attachment_that_is_not_in_its_pod_is_not_watched),
-		TEST(test_a_pods_device_is_known_by_its_function),
-		TEST(test_names_are_no_proof),
+		TEST(test_a_pods_device_is_found_by_its_function),
+		TEST(test_names_do_not_identify_a_device),
 		TEST(test_mirrors_are_watched_at_xdp_and_without_flows),
 		TEST(test_a_configured_port_and_its_device),
-		TEST(test_what_is_configured_but_not_there_is_listed),
-		TEST(test_each_interface_is_watched_once_and_the_configuration_goes_first),
+		TEST(test_a_missing_configured_interface_is_listed),
+		TEST(test_each_interface_is_watched_once_and_configuration_takes_precedence),
 		TEST(test_the_same_place_is_not_always_the_same_interface),
 		TEST(test_out_of_memory_keeps_the_plan),
 	};

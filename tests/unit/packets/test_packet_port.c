@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* An interface watched: veth pairs in namespaces of this test's own, real packets, every hook; and
+/* Watching an interface: veth pairs in the test's own namespaces, real packets, every hook, and
  * nothing left behind. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -108,7 +108,7 @@ static struct roce_counts read_one(const struct packet_port_fd *port, enum roce_
 	return counts[d];
 }
 
-/* Until so many packets were seen there. */
+/* Waits until at least so many packets are counted. */
 static void wait_packets(const struct packet_port_fd *port, enum roce_direction d, uint64_t n)
 {
 	for (int i = 0; i < PATIENCE_MS && read_one(port, d).packets < n; i++)
@@ -181,7 +181,7 @@ static void several_programs_see_the_same(void **state)
 	namespace_run(-1, "! tc qdisc show dev near0 | grep clsact");
 }
 
-/* What others made stays theirs. */
+/* A qdisc of another program is kept. */
 static void a_qdisc_of_others_stays(void **state)
 {
 	const struct packet_port_spec spec = {
@@ -203,7 +203,7 @@ static void has_filters(int n)
 		      n);
 }
 
-/* A process that is killed leaves its filters, and the next one puts its own in their place. */
+/* A killed process leaves its filters; the next process replaces them. */
 static void filters_left_by_a_crash_are_replaced(void **state)
 {
 	const struct packet_port_spec spec = {
@@ -228,7 +228,8 @@ static void filters_left_by_a_crash_are_replaced(void **state)
 	has_filters(0);
 }
 
-/* Made by the first; the second one's filters are those of others to it. */
+/* The first port created the qdisc, but must not remove it while the second one has filters
+ * there. */
 static void a_successor_keeps_its_filters(void **state)
 {
 	const struct packet_port_spec spec = {
@@ -248,7 +249,7 @@ static void a_successor_keeps_its_filters(void **state)
 	namespace_run(-1, "tc qdisc show dev near0 | grep -q clsact");
 }
 
-/* A filter of another program has the first priority and keeps it. */
+/* Another program's filter has the first priority and keeps it. */
 static void a_priority_in_use_is_skipped(void **state)
 {
 	const struct packet_port_spec spec = {
@@ -310,7 +311,7 @@ static void errors_of_opening_have_a_reason(void **state)
 	packet_port_close(NULL);
 }
 
-static void an_interface_that_leaves_takes_its_programs(void **state)
+static void a_removed_interface_frees_its_programs(void **state)
 {
 	const struct packet_port_spec spec = {.netns_fd = -1, .ifindex = near_index, .flows = 64};
 	struct packet_port_fd *port = open_port(&spec, PACKET_HOOK_TCX);
@@ -360,14 +361,14 @@ static void every_flow_is_walked(void **state)
 	packet_port_close(port);
 }
 
-/* The data of sendfile() is in pages; only the UDP header is in the linear part. */
+/* sendfile() puts the data into pages, so that only the UDP header is in the linear part. */
 enum { PACKETS = 100000, LENGTHS = 64 };
 
-/* The length of a packet identifies its queue pair. */
+/* A packet's length is derived from its QPN. */
 static void *flood(void *arg)
 {
 	struct roce_frame_spec s = {.opcode = 0x04};
-	AUTO_FD fd = packet_socket(); /* closing one takes the kernel a grace period */
+	AUTO_FD fd = packet_socket(); /* closing waits for an RCU grace period in the kernel */
 	(void)arg;
 
 	for (uint32_t i = 0; i < PACKETS; i++) {
@@ -378,7 +379,8 @@ static void *flood(void *arg)
 	return NULL;
 }
 
-/* Its packet may be counted and its bytes not yet. */
+/* A packet may be counted before its bytes, but bytes are always multiples of the flow's packet
+ * length. */
 static int is_whole(const struct roce_flow_key *key, const struct roce_flow *flow, void *arg)
 {
 	const struct roce_frame_spec s = {.opcode = 0x04, .payload = key->qpn % LENGTHS};
@@ -388,8 +390,9 @@ static int is_whole(const struct roce_flow_key *key, const struct roce_flow *flo
 	return flow->bytes % roce_frame_make(frame, &s) == 0 ? 0 : -EBADMSG;
 }
 
-/* The program fills two sets repeatedly while they are read: no flow has counts of another one. */
-static void flows_are_whole_while_others_move_in(void **state)
+/* The flood fills two sets again and again while they are read: no flow may have counts of another
+ * one. */
+static void flows_are_consistent_while_being_replaced(void **state)
 {
 	const struct packet_port_spec spec = {.netns_fd = -1, .ifindex = near_index, .flows = 16};
 	struct packet_port_fd *port = open_port(&spec, PACKET_HOOK_TCX);
@@ -430,7 +433,7 @@ static void headers_in_fragments_are_found(void **state)
 	packet_port_close(port);
 }
 
-/* --- nothing is left ------------------------------------------------------------------------ */
+/* --- leaks ---------------------------------------------------------------------------------- */
 
 struct ids {
 	uint32_t program, maps[8], n_maps;
@@ -451,7 +454,7 @@ static int find_program(void *arg)
 	return n == 1 ? 0 : -ENOENT;
 }
 
-/* The first program of the interface, and its maps. */
+/* Gets the ids of the interface's first program and of its maps. */
 static void note_ids(struct ids *ids, const struct packet_port_spec *spec)
 {
 	struct bpf_prog_info info = {.map_ids = (uint64_t)(uintptr_t)ids->maps, .nr_map_ids = 8};
@@ -487,7 +490,7 @@ static bool are_gone(const struct ids *ids)
 	return true;
 }
 
-/* The kernel frees them once no CPU uses them. */
+/* The kernel frees them only when no CPU uses them any more. */
 static void wait_gone(const struct ids *ids)
 {
 	for (int k = 0; k < PATIENCE_MS && !are_gone(ids); k++)
@@ -517,8 +520,8 @@ static void repeated_attaching_leaks_nothing(void **state)
 	assert_int_equal(fds_open(), before);
 }
 
-/* Every other namespace is removed while its program is attached, as when a pod ends without
- * notice. */
+/* Every second namespace is removed while its program is attached, as when a pod ends
+ * unexpectedly. */
 static void removed_namespaces_leak_nothing(void **state)
 {
 	unsigned before = fds_open();
@@ -572,10 +575,10 @@ TEST_GROUP(packet_port)
 		cmocka_unit_test_setup_teardown(a_priority_in_use_is_skipped, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_namespace_is_visited, setup, teardown),
 		cmocka_unit_test_setup_teardown(errors_of_opening_have_a_reason, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_interface_that_leaves_takes_its_programs, setup,
+		cmocka_unit_test_setup_teardown(a_removed_interface_frees_its_programs, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(every_flow_is_walked, setup, teardown),
-		cmocka_unit_test_setup_teardown(flows_are_whole_while_others_move_in, setup,
+		cmocka_unit_test_setup_teardown(flows_are_consistent_while_being_replaced, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(headers_in_fragments_are_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(repeated_attaching_leaks_nothing, setup, teardown),

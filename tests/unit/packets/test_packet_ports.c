@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Attaching and detaching by the plan, with fake programs: the order of steps, and that nothing is
- * left. */
+/* Attaching and detaching according to the plan, with fake programs: the order of steps, and that
+ * nothing is left attached. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,7 +31,7 @@ struct fixture {
 	struct fake_packet_ports fake;
 	struct packet_wanted items[ITEMS_MAX];
 	struct packet_plan plan;
-	unsigned wanted; /* see those below */
+	unsigned wanted; /* of until_open() and until_tried() */
 	const struct packet_port *list;
 };
 
@@ -59,7 +59,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* Everything is detached, and no handle is left. */
+/* Asserts that everything is detached and no handle is left. */
 static int teardown(void **state)
 {
 	struct fixture *f = *state;
@@ -74,7 +74,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* One interface more in the plan, "ethN" with index N. */
+/* Adds an interface to the plan: "ethN" with index N. */
 static struct packet_wanted *want(struct fixture *f, int ifindex)
 {
 	struct packet_wanted *w = &f->items[f->plan.n++];
@@ -108,8 +108,8 @@ static void until_open(struct fixture *f, unsigned n)
 	assert_true(loop_until(&f->loop, are_open, f, PATIENCE_MS));
 }
 
-/* True if the list shows the result of all ports. */
-static bool are_told(void *arg)
+/* Whether the list has a result for every port. */
+static bool are_reported(void *arg)
 {
 	struct fixture *f = arg;
 	size_t n = packet_ports_list(f->ports, &f->list);
@@ -120,9 +120,9 @@ static bool are_told(void *arg)
 	return true;
 }
 
-static void until_told(struct fixture *f)
+static void until_reported(struct fixture *f)
 {
-	assert_true(loop_until(&f->loop, are_told, f, PATIENCE_MS));
+	assert_true(loop_until(&f->loop, are_reported, f, PATIENCE_MS));
 }
 
 static bool are_tried(void *arg)
@@ -140,7 +140,7 @@ static void until_tried(struct fixture *f, unsigned n)
 
 /* --- following -------------------------------------------------------------------------------- */
 
-static void test_what_is_planned_is_attached_and_told(void **state)
+static void test_planned_ports_are_attached_and_reported(void **state)
 {
 	struct fixture *f = *state;
 
@@ -149,7 +149,7 @@ static void test_what_is_planned_is_attached_and_told(void **state)
 	want(f, 4)->xdp = true;
 	follow(f);
 	assert_int_equal(port(f, 0)->hook, PACKET_HOOK_NONE);
-	until_told(f);
+	until_reported(f);
 	assert_int_equal(f->fake.opened, 2);
 	assert_int_equal(port(f, 0)->hook, PACKET_HOOK_TCX);
 	assert_int_equal(port(f, 0)->memory, 64 * KIB);
@@ -158,7 +158,7 @@ static void test_what_is_planned_is_attached_and_told(void **state)
 	assert_false(f->fake.in_namespace);
 }
 
-static void test_what_is_not_planned_any_more_is_detached(void **state)
+static void test_ports_removed_from_the_plan_are_detached(void **state)
 {
 	struct fixture *f = *state;
 
@@ -166,7 +166,7 @@ static void test_what_is_not_planned_any_more_is_detached(void **state)
 	want(f, 3);
 	want(f, 4);
 	follow(f);
-	until_told(f);
+	until_reported(f);
 	f->items[0] = f->items[1];
 	f->plan.n = 1;
 	follow(f);
@@ -184,7 +184,7 @@ static void test_the_same_plan_again_changes_nothing(void **state)
 	open_ports(f, UINT64_MAX, HOUR_MS);
 	want(f, 3)->port.flows = 16;
 	follow(f);
-	until_told(f);
+	until_reported(f);
 	strcpy(f->items[0].port.netdev, "renamed");
 	follow(f);
 	assert_true(loop_sleeps(&f->loop, 20, 1));
@@ -194,20 +194,20 @@ static void test_the_same_plan_again_changes_nothing(void **state)
 	assert_int_equal(port(f, 0)->flows, 16);
 }
 
-/* The next pod's namespace reuses the id of the last one, and its interface the index. */
-static void test_another_interface_in_the_same_place_is_attached_anew(void **state)
+/* The next pod's namespace reuses the previous one's id, and its interface the index. */
+static void test_another_interface_in_the_same_place_is_attached_again(void **state)
 {
 	struct fixture *f = *state;
 
 	open_ports(f, UINT64_MAX, HOUR_MS);
 	want(f, 3)->netns.ino = 1;
 	follow(f);
-	until_told(f);
+	until_reported(f);
 	f->items[0].netns.ino = 2;
 	follow(f);
 	until_tried(f, 2);
 	until_open(f, 1);
-	until_told(f);
+	until_reported(f);
 	assert_int_equal(f->fake.opened, 2);
 }
 
@@ -218,7 +218,7 @@ static void test_an_interface_is_found_by_its_name(void **state)
 	open_ports(f, UINT64_MAX, HOUR_MS);
 	strcpy(want(f, 0)->port.netdev, "lo");
 	follow(f);
-	until_told(f);
+	until_reported(f);
 	assert_int_equal(port(f, 0)->hook, PACKET_HOOK_TCX);
 	assert_int_equal(f->fake.last_ifindex, 1);
 }
@@ -234,14 +234,14 @@ static void test_a_namespace_is_entered_by_its_path(void **state)
 	strcpy(w->port.netdev, "lo");
 	strcpy(w->netns.path, "/proc/self/ns/net");
 	follow(f);
-	until_told(f);
+	until_reported(f);
 	assert_int_equal(port(f, 0)->error, 0);
 	assert_true(f->fake.in_namespace);
 }
 
-/* --- what cannot be attached ------------------------------------------------------------------ */
+/* --- failures --------------------------------------------------------------------------------- */
 
-static void test_a_failure_is_listed_and_the_others_go_on(void **state)
+static void test_a_failure_is_listed_and_others_continue(void **state)
 {
 	struct fixture *f = *state;
 
@@ -251,17 +251,17 @@ static void test_a_failure_is_listed_and_the_others_go_on(void **state)
 	want(f, 3)->port.flows = 16;
 	want(f, 4);
 	follow(f);
-	until_told(f);
+	until_reported(f);
 	assert_int_equal(port(f, 0)->error, -EBUSY);
 	assert_int_equal(port(f, 0)->hook, PACKET_HOOK_NONE);
 	assert_int_equal(port(f, 0)->memory, 0);
 	assert_int_equal(port(f, 1)->hook, PACKET_HOOK_TCX);
-	follow(f); /* nothing has changed, so it is not tried again */
+	follow(f); /* the plan is unchanged, so the failed port is not tried again */
 	assert_int_equal(port(f, 0)->error, -EBUSY);
 	assert_int_equal(f->fake.tried, 2);
 }
 
-static void test_a_failure_is_tried_again(void **state)
+static void test_a_failure_is_retried(void **state)
 {
 	struct fixture *f = *state;
 
@@ -272,13 +272,13 @@ static void test_a_failure_is_tried_again(void **state)
 	until_tried(f, 3);
 	f->fake.failure = 0;
 	until_open(f, 1);
-	until_told(f);
+	until_reported(f);
 	assert_int_equal(port(f, 0)->error, 0);
 	assert_int_equal(port(f, 0)->hook, PACKET_HOOK_TCX);
 }
 
-/* Not our budget's: the kernel has no room of some kind. */
-static void test_no_room_in_the_kernel_is_a_failure_like_others(void **state)
+/* ENOSPC from the kernel does not mean that our budget is exceeded. */
+static void test_enospc_from_the_kernel_is_a_failure_like_others(void **state)
 {
 	struct fixture *f = *state;
 
@@ -286,7 +286,7 @@ static void test_no_room_in_the_kernel_is_a_failure_like_others(void **state)
 	f->fake.failure = -ENOSPC;
 	want(f, 3);
 	follow(f);
-	until_told(f);
+	until_reported(f);
 	assert_true(loop_sleeps(&f->loop, 20, 1));
 	assert_int_equal(f->fake.tried, 1);
 }
@@ -298,11 +298,11 @@ static void test_nothing_wakes_up_once_everything_is_attached(void **state)
 	open_ports(f, UINT64_MAX, 1);
 	want(f, 3);
 	follow(f);
-	until_told(f);
+	until_reported(f);
 	assert_true(loop_sleeps(&f->loop, 20, 1));
 }
 
-static void test_a_namespace_or_interface_that_is_gone(void **state)
+static void test_missing_namespaces_and_interfaces(void **state)
 {
 	struct fixture *f = *state;
 	struct packet_wanted *w;
@@ -312,13 +312,13 @@ static void test_a_namespace_or_interface_that_is_gone(void **state)
 	w = want(f, 3);
 	w->port.nsid = 7;
 	strcpy(w->netns.path, "/nonexistent/netns");
-	want(f, 3)->port.nsid = 8; /* no path to it is known */
+	want(f, 3)->port.nsid = 8; /* its namespace has no known path */
 	w = want(f, 3);
 	w->port.nsid = 9;
-	strcpy(w->netns.path, "/proc/self/ns/net"); /* another one by now */
+	strcpy(w->netns.path, "/proc/self/ns/net"); /* the path leads to another namespace now */
 	w->netns.ino = 1;
 	follow(f);
-	until_told(f);
+	until_reported(f);
 	assert_int_equal(port(f, 0)->error, -ENODEV);
 	assert_int_equal(port(f, 1)->error, -ESTALE);
 	assert_int_equal(port(f, 2)->error, -ENOENT);
@@ -336,14 +336,14 @@ static void test_a_table_of_flows_that_does_not_fit_is_left_out(void **state)
 	open_ports(f, 100 * KIB, HOUR_MS);
 	want(f, 3)->port.flows = 64;
 	follow(f);
-	until_told(f);
+	until_reported(f);
 	assert_int_equal(port(f, 0)->hook, PACKET_HOOK_TCX);
 	assert_int_equal(port(f, 0)->error, 0);
 	assert_int_equal(port(f, 0)->flows, 0);
 	assert_int_equal(port(f, 0)->memory, 64 * KIB);
 }
 
-static void test_what_is_known_not_to_fit_is_not_tried(void **state)
+static void test_ports_known_not_to_fit_are_not_tried(void **state)
 {
 	struct fixture *f = *state;
 
@@ -352,15 +352,15 @@ static void test_what_is_known_not_to_fit_is_not_tried(void **state)
 	for (int i = 0; i < 3; i++)
 		want(f, 3 + i)->port.flows = 64;
 	follow(f);
-	until_told(f);
+	until_reported(f);
 	assert_int_equal(port(f, 0)->flows, 64);
 	assert_int_equal(port(f, 1)->flows, 0);
 	assert_int_equal(port(f, 1)->error, 0);
-	assert_int_equal(port(f, 2)->error, -ENOSPC); /* 58 KiB are left */
+	assert_int_equal(port(f, 2)->error, -ENOSPC); /* only 58 KiB of the budget are left */
 	assert_int_equal(f->fake.tried, 3);
 }
 
-static void test_what_does_not_fit_waits_for_room(void **state)
+static void test_a_port_that_does_not_fit_waits_for_room(void **state)
 {
 	struct fixture *f = *state;
 
@@ -368,12 +368,12 @@ static void test_what_does_not_fit_waits_for_room(void **state)
 	want(f, 3);
 	want(f, 4);
 	follow(f);
-	until_told(f);
+	until_reported(f);
 	assert_int_equal(port(f, 0)->hook, PACKET_HOOK_TCX);
 	assert_int_equal(port(f, 1)->error, -ENOSPC);
 	assert_int_equal(port(f, 1)->hook, PACKET_HOOK_NONE);
 	assert_int_equal(f->fake.open, 1);
-	assert_true(loop_sleeps(&f->loop, 20, 1)); /* and does not try in vain */
+	assert_true(loop_sleeps(&f->loop, 20, 1)); /* does not try again without room */
 	f->items[0] = f->items[1];
 	f->plan.n = 1;
 	follow(f);
@@ -383,14 +383,14 @@ static void test_what_does_not_fit_waits_for_room(void **state)
 	assert_int_equal(port(f, 0)->hook, PACKET_HOOK_TCX);
 }
 
-static void test_out_of_memory_keeps_the_plan_before(void **state)
+static void test_out_of_memory_keeps_the_previous_plan(void **state)
 {
 	struct fixture *f = *state;
 
 	open_ports(f, UINT64_MAX, HOUR_MS);
 	want(f, 3);
 	follow(f);
-	until_told(f);
+	until_reported(f);
 	want(f, 4);
 	for (long nth = 0; nth < 2; nth++) {
 		faults_alloc(nth);
@@ -423,14 +423,14 @@ static void test_a_plan_that_changes_meanwhile(void **state)
 	assert_int_equal(packet_ports_list(f->ports, &f->list), 0);
 }
 
-static void test_the_end_while_a_worker_attaches(void **state)
+static void test_closing_while_a_worker_attaches(void **state)
 {
 	struct fixture *f = *state;
 
 	open_ports(f, UINT64_MAX, HOUR_MS);
 	want(f, 3);
 	follow(f);
-	until_told(f);
+	until_reported(f);
 	f->fake.held = true;
 	want(f, 4);
 	want(f, 5);
@@ -446,7 +446,7 @@ static void test_the_end_while_a_worker_attaches(void **state)
 	assert_int_equal(f->fake.tried, 2);
 }
 
-static void test_the_end_before_anything_began(void **state)
+static void test_closing_before_the_first_attach(void **state)
 {
 	struct fixture *f = *state;
 
@@ -457,7 +457,7 @@ static void test_the_end_before_anything_began(void **state)
 
 /* --- views ------------------------------------------------------------------------------------ */
 
-static void test_there_is_nothing_to_view(void **state)
+static void test_without_ports_there_is_no_view(void **state)
 {
 	struct fixture *f = *state;
 
@@ -474,7 +474,7 @@ static void read_view(struct packet_view *v, bool flows, struct packet_sample *r
 	assert_int_equal(packet_view_read(v, flows, ret), 0);
 }
 
-static void test_a_view_reads_what_is_counted(void **state)
+static void test_a_view_reads_counts_and_flows(void **state)
 {
 	struct fixture *f = *state;
 	struct packet_sample s;
@@ -488,7 +488,7 @@ static void test_a_view_reads_what_is_counted(void **state)
 	want(f, 3)->port.flows = 16;
 	want(f, 4)->port.flows = 16;
 	follow(f);
-	until_told(f);
+	until_reported(f);
 	v = packet_ports_view(f->ports);
 	read_view(v, false, &s);
 	assert_int_equal(s.n_ports, 2);
@@ -504,7 +504,7 @@ static void test_a_view_reads_what_is_counted(void **state)
 	packet_view_put(v);
 }
 
-static void test_a_port_that_cannot_be_read_says_so(void **state)
+static void test_a_read_error_is_reported(void **state)
 {
 	struct fixture *f = *state;
 	struct packet_sample s;
@@ -513,14 +513,14 @@ static void test_a_port_that_cannot_be_read_says_so(void **state)
 	open_ports(f, UINT64_MAX, HOUR_MS);
 	want(f, 3);
 	follow(f);
-	until_told(f);
+	until_reported(f);
 	f->fake.read_failure = -EIO;
 	v = packet_ports_view(f->ports);
 	read_view(v, false, &s);
 	assert_int_equal(s.ports[0].error, -EIO);
 	packet_sample_done(&s);
 	packet_view_put(v);
-	assert_int_equal(port(f, 0)->error, 0); /* the next sample may read it */
+	assert_int_equal(port(f, 0)->error, 0); /* the next sample may be readable */
 }
 
 static void test_a_view_without_memory_leaves_an_empty_sample(void **state)
@@ -534,7 +534,7 @@ static void test_a_view_without_memory_leaves_an_empty_sample(void **state)
 	f->fake.n_flows = 2;
 	want(f, 3)->port.flows = 16;
 	follow(f);
-	until_told(f);
+	until_reported(f);
 	v = packet_ports_view(f->ports);
 	for (long nth = 0; r < 0; nth++) {
 		faults_alloc(nth);
@@ -547,7 +547,7 @@ static void test_a_view_without_memory_leaves_an_empty_sample(void **state)
 	packet_view_put(v);
 }
 
-static void test_a_view_holds_on_to_what_it_reads(void **state)
+static void test_a_view_keeps_its_ports_attached(void **state)
 {
 	struct fixture *f = *state;
 	struct packet_sample s;
@@ -557,7 +557,7 @@ static void test_a_view_holds_on_to_what_it_reads(void **state)
 	f->fake.counts[ROCE_SENT].packets = 7;
 	want(f, 3);
 	follow(f);
-	until_told(f);
+	until_reported(f);
 	v = packet_ports_view(f->ports);
 	f->plan.n = 0;
 	follow(f);
@@ -578,29 +578,29 @@ TEST_GROUP(packet_ports)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_what_is_planned_is_attached_and_told),
-		TEST(test_what_is_not_planned_any_more_is_detached),
+		TEST(test_planned_ports_are_attached_and_reported),
+		TEST(test_ports_removed_from_the_plan_are_detached),
 		TEST(test_the_same_plan_again_changes_nothing),
-		TEST(test_another_interface_in_the_same_place_is_attached_anew),
+		TEST(test_another_interface_in_the_same_place_is_attached_again),
 		TEST(test_an_interface_is_found_by_its_name),
 		TEST(test_a_namespace_is_entered_by_its_path),
-		TEST(test_a_failure_is_listed_and_the_others_go_on),
-		TEST(test_a_failure_is_tried_again),
-		TEST(test_no_room_in_the_kernel_is_a_failure_like_others),
+		TEST(test_a_failure_is_listed_and_others_continue),
+		TEST(test_a_failure_is_retried),
+		TEST(test_enospc_from_the_kernel_is_a_failure_like_others),
 		TEST(test_nothing_wakes_up_once_everything_is_attached),
-		TEST(test_a_namespace_or_interface_that_is_gone),
+		TEST(test_missing_namespaces_and_interfaces),
 		TEST(test_a_table_of_flows_that_does_not_fit_is_left_out),
-		TEST(test_what_is_known_not_to_fit_is_not_tried),
-		TEST(test_what_does_not_fit_waits_for_room),
-		TEST(test_out_of_memory_keeps_the_plan_before),
+		TEST(test_ports_known_not_to_fit_are_not_tried),
+		TEST(test_a_port_that_does_not_fit_waits_for_room),
+		TEST(test_out_of_memory_keeps_the_previous_plan),
 		TEST(test_a_plan_that_changes_meanwhile),
-		TEST(test_the_end_while_a_worker_attaches),
-		TEST(test_the_end_before_anything_began),
-		TEST(test_there_is_nothing_to_view),
-		TEST(test_a_view_reads_what_is_counted),
-		TEST(test_a_port_that_cannot_be_read_says_so),
+		TEST(test_closing_while_a_worker_attaches),
+		TEST(test_closing_before_the_first_attach),
+		TEST(test_without_ports_there_is_no_view),
+		TEST(test_a_view_reads_counts_and_flows),
+		TEST(test_a_read_error_is_reported),
 		TEST(test_a_view_without_memory_leaves_an_empty_sample),
-		TEST(test_a_view_holds_on_to_what_it_reads),
+		TEST(test_a_view_keeps_its_ports_attached),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Do packets pass the kernel? From two numbers over time, and from samples. */
+/* Whether packets of a port pass the kernel: decided from two counters over time, and from
+ * samples. */
 #include "packet_visible.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@
 #include "dictionary.h"
 #include "test_group.h"
 
-/* The two counters, and the clock in windows. */
+/* The two counters, and a clock that advances by windows. */
 struct counters {
 	struct visible_watch watch;
 	uint64_t now_ms, nic, seen;
@@ -28,7 +29,7 @@ static void judge(struct counters *c)
 	visible_judge(&c->watch, c->now_ms, !c->no_nic, c->no_nic ? 0 : c->nic, c->seen);
 }
 
-/* Both grow by so much within a window, in ten steps. */
+/* In one window, in ten steps, both counters grow by these numbers. */
 static void window(struct counters *c, uint64_t nic, uint64_t seen)
 {
 	uint64_t nic_end = c->nic + nic, seen_end = c->seen + seen;
@@ -66,7 +67,7 @@ static void test_without_traffic_it_is_unknown(void **state)
 	for (int i = 0; i < 5; i++)
 		window(&c, 0, 0);
 	assert_verdict(&c, PACKET_VISIBLE_UNKNOWN);
-	window(&c, VISIBLE_PACKETS - 1, 0); /* too few to prove anything */
+	window(&c, VISIBLE_PACKETS - 1, 0); /* too few for a verdict */
 	assert_verdict(&c, PACKET_VISIBLE_UNKNOWN);
 }
 
@@ -106,11 +107,11 @@ static void test_a_stray_packet_does_not_make_a_million_visible(void **state)
 	window(&c, 1000000, 0);
 	window(&c, 1000000, 5);
 	assert_verdict(&c, PACKET_VISIBLE_NO);
-	window(&c, 0, 5); /* while the NIC is idle neither */
+	window(&c, 0, 5); /* nor while the NIC is idle */
 	assert_verdict(&c, PACKET_VISIBLE_NO);
 }
 
-static void test_no_turns_into_yes_when_packets_are_seen(void **state)
+static void test_no_becomes_yes_when_packets_are_seen(void **state)
 {
 	struct counters c = begun();
 
@@ -133,7 +134,7 @@ static void test_a_yes_needs_several_windows_to_become_no(void **state)
 	for (int i = 1; i < VISIBLE_WINDOWS_AGAINST; i++)
 		window(&c, 1000, 0);
 	assert_verdict(&c, PACKET_VISIBLE_YES);
-	window(&c, 1000, 1000); /* a packet for it restarts the count */
+	window(&c, 1000, 1000); /* visible packets restart the count of windows against */
 	for (int i = 1; i < VISIBLE_WINDOWS_AGAINST; i++)
 		window(&c, 1000, 0);
 	assert_verdict(&c, PACKET_VISIBLE_YES);
@@ -163,7 +164,7 @@ static void test_a_reset_of_counters_proves_nothing(void **state)
 	assert_verdict(&c, PACKET_VISIBLE_UNKNOWN);
 	window(&c, 1000, 0);
 	assert_verdict(&c, PACKET_VISIBLE_NO);
-	c.seen = 0; /* attached again */
+	c.seen = 0; /* the program was attached again */
 	window(&c, 1000, 1000);
 	c.now_ms += VISIBLE_WINDOW_MS;
 	c.seen = 0;
@@ -171,7 +172,7 @@ static void test_a_reset_of_counters_proves_nothing(void **state)
 	assert_verdict(&c, PACKET_VISIBLE_YES);
 }
 
-static void test_without_a_nic_only_packets_speak(void **state)
+static void test_without_nic_counters_only_packets_count(void **state)
 {
 	struct counters c = {.no_nic = true};
 
@@ -181,7 +182,7 @@ static void test_without_a_nic_only_packets_speak(void **state)
 	assert_verdict(&c, PACKET_VISIBLE_UNKNOWN);
 	window(&c, 0, 1);
 	assert_verdict(&c, PACKET_VISIBLE_YES);
-	c.no_nic = false; /* the counters exist now; their previous values are unknown */
+	c.no_nic = false; /* the counters appear, their previous values are unknown */
 	c.nic = 1000000;
 	c.now_ms += VISIBLE_WINDOW_MS;
 	judge(&c);
@@ -265,8 +266,8 @@ static void test_each_port_is_judged_by_its_own_devices_packets(void **state)
 	update(&t, VISIBLE_WINDOW_MS);
 	assert_int_equal(ports[0].visible, PACKET_VISIBLE_NO);
 	assert_int_equal(ports[1].visible,
-			 PACKET_VISIBLE_UNKNOWN); /* its counter is not readable */
-	assert_int_equal(ports[2].visible, PACKET_VISIBLE_UNKNOWN); /* a mirror */
+			 PACKET_VISIBLE_UNKNOWN); /* the device's counter is unreadable */
+	assert_int_equal(ports[2].visible, PACKET_VISIBLE_UNKNOWN); /* a mirror port */
 	assert_int_equal(ports[3].visible, PACKET_VISIBLE_YES);
 	visible_table_done(&t);
 }
@@ -302,11 +303,11 @@ TEST_GROUP(packet_visible)
 		cmocka_unit_test(test_packets_before_the_first_window_mean_yes),
 		cmocka_unit_test(test_packets_that_only_the_nic_counts_mean_no),
 		cmocka_unit_test(test_a_stray_packet_does_not_make_a_million_visible),
-		cmocka_unit_test(test_no_turns_into_yes_when_packets_are_seen),
+		cmocka_unit_test(test_no_becomes_yes_when_packets_are_seen),
 		cmocka_unit_test(test_a_yes_needs_several_windows_to_become_no),
 		cmocka_unit_test(test_windows_without_traffic_change_nothing),
 		cmocka_unit_test(test_a_reset_of_counters_proves_nothing),
-		cmocka_unit_test(test_without_a_nic_only_packets_speak),
+		cmocka_unit_test(test_without_nic_counters_only_packets_count),
 		cmocka_unit_test_setup(test_each_port_is_judged_by_its_own_devices_packets,
 				       make_ports),
 		cmocka_unit_test_setup(test_a_verdict_follows_its_port_and_ends_with_the_program,

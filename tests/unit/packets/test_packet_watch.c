@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Packet programs on this machine's kernel: veth pairs in network namespaces of their own,
- * followed, read and left as they were. Needs root. */
+/* Packet programs on the real kernel: veth pairs in new network namespaces are watched, read and
+ * left unchanged. Needs root. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,7 +64,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* An interface of this process's namespace. */
+/* Adds an interface of this process's namespace to the plan. */
 static struct packet_wanted *want(struct fixture *f, const char *netdev)
 {
 	struct packet_wanted *w = &f->items[f->plan.n++];
@@ -75,7 +75,7 @@ static struct packet_wanted *want(struct fixture *f, const char *netdev)
 	return w;
 }
 
-static bool are_told(void *arg)
+static bool are_reported(void *arg)
 {
 	struct fixture *f = arg;
 	size_t n = packet_ports_list(f->ports, &f->list);
@@ -89,7 +89,7 @@ static bool are_told(void *arg)
 static void follow(struct fixture *f)
 {
 	packet_ports_follow(f->ports, &f->plan);
-	assert_true(loop_until(&f->loop, are_told, f, PATIENCE_MS));
+	assert_true(loop_until(&f->loop, are_reported, f, PATIENCE_MS));
 }
 
 static void read_all(struct fixture *f, struct packet_sample *ret)
@@ -102,7 +102,7 @@ static void read_all(struct fixture *f, struct packet_sample *ret)
 	packet_view_put(v);
 }
 
-/* A busy machine receives it a moment later. */
+/* On a busy machine the packet may arrive a moment later. */
 static bool is_one_received(void *arg)
 {
 	struct packet_sample s;
@@ -115,7 +115,7 @@ static bool is_one_received(void *arg)
 	return n == 1;
 }
 
-/* One RoCEv2 packet, RC SEND only with ECN's CE, out of the interface. */
+/* Sends one RoCEv2 packet, RC SEND only with ECN's CE. */
 static void send_packet(const char *netdev)
 {
 	static const uint8_t frame[] = {
@@ -186,7 +186,7 @@ static void test_packets_of_both_directions_are_counted(void **state)
 	assert_int_equal(s.counts[0][ROCE_RECEIVED].packets, 3);
 	assert_int_equal(s.counts[0][ROCE_SENT].packets, 1);
 	assert_int_equal(s.counts[0][ROCE_RECEIVED].traffic_class[0x6b], 3);
-	assert_int_equal(s.n_flows, 1); /* in both directions it was the same */
+	assert_int_equal(s.n_flows, 1); /* the packets of both directions are of one flow */
 	packet_sample_done(&s);
 	delete_pair("a0");
 }
@@ -245,13 +245,13 @@ static void test_nothing_is_left_at_the_interface(void **state)
 	packet_ports_close(f->ports);
 	f->ports = NULL;
 	uv_run(&f->loop, UV_RUN_DEFAULT);
-	/* No qdisc of ours, no program. */
+	/* Neither our qdisc nor a program is left. */
 	namespace_run(-1, "! tc qdisc show dev b0 | grep -q clsact");
 	namespace_run(-1, "! ip link show dev b0 | grep -q xdp");
 	delete_pair("b0");
 }
 
-static void test_an_interface_that_is_gone_is_told(void **state)
+static void test_a_missing_interface_is_reported(void **state)
 {
 	struct fixture *f = *state;
 
@@ -270,7 +270,7 @@ TEST_GROUP(packet_watch)
 		TEST(test_a_mirror_is_counted_at_xdp),
 		TEST(test_an_interface_in_a_pods_namespace),
 		TEST(test_nothing_is_left_at_the_interface),
-		TEST(test_an_interface_that_is_gone_is_told),
+		TEST(test_a_missing_interface_is_reported),
 	};
 
 	namespaces_enter();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The program in the kernel against the same headers in user space: random packets through
- * BPF_PROG_TEST_RUN, the counts and flows of both must be the same. */
+/* The program in the kernel compared with the same headers in user space: random packets through
+ * BPF_PROG_TEST_RUN must yield equal counts and flows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,8 +23,8 @@
 
 #define N_RANDOM    3000
 #define N_FLOWS	    512
-#define MANY_FLOWS  (64 * N_FLOWS) /* no set is ever full */
-#define FRAME_LEAST 54		   /* newer kernels take no cut IP headers here */
+#define MANY_FLOWS  (64 * N_FLOWS) /* so many that no set is ever full */
+#define FRAME_LEAST 54		   /* newer kernels reject test frames with truncated IP headers */
 
 static const char *refused;
 
@@ -68,7 +68,7 @@ static struct roce_packets_bpf *load(unsigned programs, unsigned flows)
 	return skel;
 }
 
-/* No permission is a reason to skip, anything else is a failure. */
+/* Missing permission skips the tests, other errors fail them. */
 static bool is_refused(void)
 {
 	roce_packets_bpf__destroy(try_load(XDP, 0));
@@ -111,7 +111,7 @@ static void read_counts(const struct roce_packets_bpf *skel, uint32_t direction,
 	free(values);
 }
 
-/* What the program should have counted. */
+/* The counts and flows that are expected of the program. */
 struct model {
 	struct roce_counts counts;
 	struct roce_flow_key keys[N_FLOWS];
@@ -165,7 +165,7 @@ static size_t each_flow(const struct roce_packets_bpf *skel,
 	return n;
 }
 
-/* Times are the kernel's own. */
+/* Times are not compared. */
 static void compare_flow(const struct roce_flow_slot *slot, void *arg)
 {
 	const struct roce_flow *f = &slot->flow, *expected = model_flow(arg, &slot->key);
@@ -176,7 +176,7 @@ static void compare_flow(const struct roce_flow_slot *slot, void *arg)
 	assert_int_equal(f->psn_known, expected->psn_known);
 }
 
-/* A flow that the model lacks would be compared with zeroes. */
+/* With equal numbers of flows, none is compared with an empty flow of the model. */
 static void compare_flows(const struct roce_packets_bpf *skel, struct model *m)
 {
 	assert_int_equal(each_flow(skel, compare_flow, m), m->n_flows);
@@ -208,7 +208,7 @@ static void random_packets(struct roce_packets_bpf *skel, const struct bpf_progr
 	free(m);
 }
 
-static void kernel_and_user_space_count_alike(void **state)
+static void kernel_and_user_space_count_equally(void **state)
 {
 	struct roce_packets_bpf *skel = load(RECEIVED | SENT, 0);
 	(void)state;
@@ -218,7 +218,7 @@ static void kernel_and_user_space_count_alike(void **state)
 	roce_packets_bpf__destroy(skel);
 }
 
-static void flows_are_the_same_too(void **state)
+static void flows_are_equal_too(void **state)
 {
 	struct roce_packets_bpf *skel = load(SENT, MANY_FLOWS);
 	(void)state;
@@ -227,7 +227,7 @@ static void flows_are_the_same_too(void **state)
 	roce_packets_bpf__destroy(skel);
 }
 
-static void the_xdp_programs_count_alike(void **state)
+static void the_xdp_programs_count_equally(void **state)
 {
 	struct roce_packets_bpf *skel = load(XDP, 0);
 	(void)state;
@@ -239,7 +239,7 @@ static void the_xdp_programs_count_alike(void **state)
 	roce_packets_bpf__destroy(skel);
 }
 
-/* Linux 6.18 lets the first part of a buffer be this small. */
+/* Linux 6.18 allows a first fragment of this size. */
 static void headers_in_a_second_buffer_are_found(void **state)
 {
 	const struct roce_frame_spec s = {.opcode = 0x0a, .qpn = 3, .payload = 50};
@@ -294,7 +294,7 @@ static void a_round_trip_belongs_to_the_request(void **state)
 
 	run(skel->progs.roce_sent_flows, frame, roce_frame_make(frame, &ask), (uint32_t)-1);
 	run(skel->progs.roce_received_flows, frame, roce_frame_make(frame, &ack), (uint32_t)-1);
-	/* Neither a second answer nor one to a request that was repeated. */
+	/* Neither a second answer counts, nor the answer to a repeated request. */
 	run(skel->progs.roce_received_flows, frame, roce_frame_make(frame, &ack), (uint32_t)-1);
 	run(skel->progs.roce_sent_flows, frame, roce_frame_make(frame, &ask), (uint32_t)-1);
 	run(skel->progs.roce_received_flows, frame, roce_frame_make(frame, &ack), (uint32_t)-1);
@@ -329,7 +329,7 @@ static void a_flood_of_flows_stays_bounded(void **state)
 	roce_packets_bpf__destroy(skel);
 }
 
-/* All flows of one set, which has eight slots: the least recently active one is evicted. */
+/* All flows are in one set, which has eight slots: the least recently active one is evicted. */
 static void the_least_recent_flow_is_evicted(void **state)
 {
 	struct roce_packets_bpf *skel = load(RECEIVED, ROCE_FLOW_WAYS);
@@ -345,7 +345,7 @@ static void the_least_recent_flow_is_evicted(void **state)
 	for (s.qpn = 1; s.qpn <= ROCE_FLOW_WAYS; s.qpn++)
 		run(skel->progs.roce_received_flows, frame, roce_frame_make(frame, &s),
 		    (uint32_t)-1);
-	/* All within a tick or two: checked by reading the map here. */
+	/* The flows' times differ too little, so the test sets them. */
 	assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(skel->maps.flows), &zero, &set), 0);
 	for (uint32_t k = 0; k < ROCE_FLOW_WAYS; k++)
 		set.slots[k].flow.last_seen_ns = set.slots[k].key.qpn == 5 ? 10 : 20;
@@ -360,8 +360,8 @@ static void the_least_recent_flow_is_evicted(void **state)
 	roce_packets_bpf__destroy(skel);
 }
 
-/* As another CPU would hold it. */
-static void a_set_that_changes_is_left_alone(void **state)
+/* The set is locked, as if another CPU were changing it. */
+static void a_locked_set_is_not_changed(void **state)
 {
 	struct roce_packets_bpf *skel = load(RECEIVED, ROCE_FLOW_WAYS);
 	const struct roce_frame_spec s = {.opcode = 0x0a, .qpn = 1};
@@ -405,7 +405,7 @@ static void a_burst_of_notifications_is_counted(void **state)
 	roce_packets_bpf__destroy(skel);
 }
 
-/* The programs with flows, and no maps for them. */
+/* The programs with flows are loaded without maps for them. */
 static void the_verifiers_reason_is_captured(void **state)
 {
 	struct roce_packets_bpf *skel = roce_packets_bpf__open();
@@ -426,14 +426,14 @@ static void the_verifiers_reason_is_captured(void **state)
 TEST_GROUP(roce_packets)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(kernel_and_user_space_count_alike, setup),
-		cmocka_unit_test_setup(flows_are_the_same_too, setup),
-		cmocka_unit_test_setup(the_xdp_programs_count_alike, setup),
+		cmocka_unit_test_setup(kernel_and_user_space_count_equally, setup),
+		cmocka_unit_test_setup(flows_are_equal_too, setup),
+		cmocka_unit_test_setup(the_xdp_programs_count_equally, setup),
 		cmocka_unit_test_setup(headers_in_a_second_buffer_are_found, setup),
 		cmocka_unit_test_setup(a_round_trip_belongs_to_the_request, setup),
 		cmocka_unit_test_setup(a_flood_of_flows_stays_bounded, setup),
 		cmocka_unit_test_setup(the_least_recent_flow_is_evicted, setup),
-		cmocka_unit_test_setup(a_set_that_changes_is_left_alone, setup),
+		cmocka_unit_test_setup(a_locked_set_is_not_changed, setup),
 		cmocka_unit_test_setup(a_burst_of_notifications_is_counted, setup),
 		cmocka_unit_test_setup(the_verifiers_reason_is_captured, setup),
 	};

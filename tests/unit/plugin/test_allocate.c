@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the kubelet asks, answered from an inventory filled by hand; who holds what is told by a
- * stand-in for PodResources. */
+/* Requests of the kubelet, answered from a hand-made inventory; allocations come from a fake
+ * PodResources socket. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -66,7 +66,7 @@ static void assert_granted(struct fake_answer *a, const char *uverbs)
 	free(a->message);
 }
 
-/* The kubelet says that pod job-1 holds the first VF. */
+/* Starts with pod job-1 holding the first VF. */
 static void start_held(struct resources_bench *b)
 {
 	const struct fake_held held = HELD(1);
@@ -101,7 +101,7 @@ static void test_a_grant(void **state)
 	bench_stop(&b);
 }
 
-static void test_ids_that_cannot_be_given(void **state)
+static void test_ids_that_cannot_be_allocated(void **state)
 {
 	static const char *const none[] = {NULL}, *const twice[] = {VF(1), VF(1), NULL};
 	struct resources_bench b;
@@ -114,7 +114,7 @@ static void test_ids_that_cannot_be_given(void **state)
 	fake_kubelet_connect(&b.kubelet, bench_path(&b, "device-plugins/rocelet.dev_roce.sock"));
 	bench_allocate(&b, &a, VF(9));
 	REFUSED(&a, GRPC_NOT_FOUND, VF(9), ROCE);
-	bench_allocate(&b, &a, "0000:81:00.0"); /* another resource's */
+	bench_allocate(&b, &a, "0000:81:00.0"); /* an ID of another resource */
 	REFUSED(&a, GRPC_NOT_FOUND, "0000:81:00.0", "rocelet.dev/pf");
 	bench_ask(&b, &a, twice);
 	fake_call_await(&b.kubelet, &a);
@@ -144,7 +144,7 @@ static void test_an_unhealthy_device(void **state)
 	bench_stop(&b);
 }
 
-/* The node's file goes with the device, before the inventory knows. */
+/* The node's file is removed before the inventory notices. */
 static void test_a_device_whose_node_was_removed(void **state)
 {
 	struct resources_bench b;
@@ -176,13 +176,13 @@ static void test_an_id_in_use_is_refused(void **state)
 	before = b.pods.questions;
 	bench_allocate(&b, &a, VF(1));
 	REFUSED(&a, GRPC_UNAVAILABLE, VF(1), "train/job-1", "main");
-	assert_true(b.pods.questions > before); /* it was asked for the occasion */
+	assert_true(b.pods.questions > before); /* the kubelet was queried for this request */
 	bench_settle(&b);
 	assert_int_equal(bench_resource(&b, ROCE)->refusals, 1);
 	bench_stop(&b);
 }
 
-/* The pod is gone, and nobody has told yet. */
+/* The pod is deleted, but the table does not show it yet. */
 static void test_an_id_that_was_freed_is_granted(void **state)
 {
 	struct resources_bench b;
@@ -196,7 +196,7 @@ static void test_an_id_that_was_freed_is_granted(void **state)
 	bench_stop(&b);
 }
 
-/* A list that was asked for before the pod was gone says nothing of what is true now. */
+/* A query that was sent before the pod's deletion cannot decide the request. */
 static void test_a_list_that_is_too_old(void **state)
 {
 	static const char *const ids[] = {VF(1), NULL};
@@ -206,13 +206,13 @@ static void test_a_list_that_is_too_old(void **state)
 	(void)state;
 	start_held(&b);
 	b.pods.silent = true;
-	/* Somebody changes something: the question is on its way. */
+	/* A change in the folder triggers a query. */
 	close(mkstemp(strdupa(bench_path(&b, "pods/XXXXXX"))));
 	bench_until(&b, is_open);
 	bench_ask(&b, &a, ids);
 	bench_settle(&b);
 	assert_false(a.ended);
-	fake_pods_answer(&b.pods); /* of old */
+	fake_pods_answer(&b.pods); /* the old list */
 	fake_pods_hold(&b.pods, NULL, 0);
 	b.pods.silent = false;
 	fake_call_await(&b.kubelet, &a);
@@ -220,7 +220,8 @@ static void test_a_list_that_is_too_old(void **state)
 	bench_stop(&b);
 }
 
-/* Init containers: the same devices again for the next container of the pod. */
+/* For an init container and the next containers of its pod, the kubelet allocates the same
+ * device. */
 static void test_the_same_id_again(void **state)
 {
 	const struct fake_held held = HELD(4);
@@ -234,7 +235,7 @@ static void test_the_same_id_again(void **state)
 		bench_allocate(&b, &a, VF(4));
 		assert_granted(&a, "/dev/infiniband/uverbs4");
 	}
-	bench_settle(&b); /* lists have come that do not name it */
+	bench_settle(&b); /* these lists do not contain the device yet */
 	bench_allocate(&b, &a, VF(4));
 	assert_granted(&a, "/dev/infiniband/uverbs4");
 	fake_pods_hold(&b.pods, &held, 1);
@@ -262,43 +263,43 @@ static void test_a_kubelet_that_does_not_answer(void **state)
 	bench_stop(&b);
 }
 
-/* --- the list fails while a device changes hands ---------------------------------------------- */
+/* --- PodResources fails during an Allocate to a new pod --------------------------------------- */
 
-static void is_refused(struct resources_bench *b)
+static void reject_queries(struct resources_bench *b)
 {
 	b->pods.refusals = 1000;
 }
 
-static void is_unavailable(struct resources_bench *b)
+static void reject_with_unavailable(struct resources_bench *b)
 {
-	is_refused(b);
+	reject_queries(b);
 	b->pods.refuse_with = GRPC_UNAVAILABLE;
 }
 
-static void is_unimplemented(struct resources_bench *b)
+static void reject_with_unimplemented(struct resources_bench *b)
 {
-	is_refused(b);
+	reject_queries(b);
 	b->pods.refuse_with = GRPC_UNIMPLEMENTED;
 }
 
-static void is_garbage(struct resources_bench *b)
+static void answer_garbage(struct resources_bench *b)
 {
 	free(b->pods.answer);
 	b->pods.answer = (uint8_t *)strdup("\xff\xff");
 	b->pods.len = 2;
 }
 
-static void hangs(struct resources_bench *b)
+static void never_answer(struct resources_bench *b)
 {
 	b->pods.silent = true;
 }
 
-static void is_dead(struct resources_bench *b)
+static void close_socket(struct resources_bench *b)
 {
 	fake_pods_stop(&b->pods, true);
 }
 
-static void is_away(struct resources_bench *b)
+static void remove_socket(struct resources_bench *b)
 {
 	fake_pods_stop(&b->pods, false);
 }
@@ -318,7 +319,7 @@ static bool has_a_new_holder(struct resources_bench *b)
 	return strcmp(pod_of(b, VF(1)), "job-2") == 0;
 }
 
-static void mend(struct resources_bench *b)
+static void repair(struct resources_bench *b)
 {
 	const struct fake_held held = {"train", "job-2", ROCE, VF(1)};
 
@@ -329,14 +330,20 @@ static void mend(struct resources_bench *b)
 		fake_pods_answer(&b->pods);
 	if (!b->pods.server)
 		fake_pods_start(&b->pods);
-	holders_ask(b->holders);
+	holders_request(b->holders);
 }
 
-/* That job-1 holds it is disproved, whether the kubelet can say so or not. */
+/* The Allocate disproves that job-1 holds the device, even without an answer of PodResources. */
 static void test_a_device_loses_its_old_pod_with_the_grant(void **state)
 {
 	static void (*const failures[])(struct resources_bench *) = {
-		is_refused, is_unavailable, is_unimplemented, is_garbage, hangs, is_dead, is_away,
+		reject_queries,
+		reject_with_unavailable,
+		reject_with_unimplemented,
+		answer_garbage,
+		never_answer,
+		close_socket,
+		remove_socket,
 	};
 	struct resources_bench b;
 	struct fake_answer a;
@@ -348,24 +355,24 @@ static void test_a_device_loses_its_old_pod_with_the_grant(void **state)
 		failures[i](&b);
 		bench_allocate(&b, &a, VF(1));
 		assert_granted(&a, "/dev/infiniband/uverbs1");
-		/* Where the question hangs, the answer did not wait for its end. */
-		assert_true(failures[i] != hangs || b.pods.open);
+		/* Allocate does not wait for a query that hangs. */
+		assert_true(failures[i] != never_answer || b.pods.open);
 		bench_settle(&b);
 		assert_string_equal(pod_of(&b, VF(1)), "");
 		assert_int_equal(bench_device(&b, ROCE, VF(1))->state, RESERVATION_RESERVED);
-		mend(&b);
+		repair(&b);
 		bench_until(&b, has_a_new_holder);
 		bench_stop(&b);
 	}
 }
 
-static bool is_asked_again(struct resources_bench *b)
+static bool is_queried_again(struct resources_bench *b)
 {
 	return b->pods.questions > 0;
 }
 
-/* A restarted kubelet gives away what it does not name: that is its word, and an ordinary one. */
-static void test_a_restarted_kubelets_allocate_is_granted(void **state)
+/* A restarted kubelet may allocate a device that its list does not contain yet. */
+static void test_a_restarted_kubelet_may_allocate(void **state)
 {
 	const struct fake_held new[] = {{"train", "job-2", ROCE, VF(1)}};
 	struct resources_bench b;
@@ -377,24 +384,24 @@ static void test_a_restarted_kubelets_allocate_is_granted(void **state)
 	fake_pods_hold(&b.pods, NULL, 0);
 	b.pods.questions = 0;
 	fake_pods_start(&b.pods);
-	bench_until(&b, is_asked_again);
+	bench_until(&b, is_queried_again);
 	bench_settle(&b);
 	assert_int_equal(bench_device(&b, ROCE, VF(1))->state, RESERVATION_HELD);
 	bench_allocate(&b, &a, VF(1));
 	assert_granted(&a, "/dev/infiniband/uverbs1");
-	assert_true(b.pods.questions > 1); /* it was asked for the occasion */
+	assert_true(b.pods.questions > 1); /* the kubelet was queried for this request */
 	bench_settle(&b);
-	assert_string_equal(pod_of(&b, VF(1)), ""); /* job-1 is no holder any more, stale or not */
-	/* And what it names is held, however young it is. */
+	assert_string_equal(pod_of(&b, VF(1)), ""); /* job-1 no longer holds it */
+	/* A device in the list is held, even in the kubelet's first list. */
 	fake_pods_hold(&b.pods, new, 1);
-	holders_ask(b.holders);
+	holders_request(b.holders);
 	bench_until(&b, has_a_new_holder);
 	bench_allocate(&b, &a, VF(1));
 	REFUSED(&a, GRPC_UNAVAILABLE, VF(1), "train/job-2", "main");
 	bench_stop(&b);
 }
 
-static void test_allocate_that_are_withdrawn(void **state)
+static void test_cancelled_allocates(void **state)
 {
 	static const char *const ids[] = {VF(1), NULL};
 	struct fake_answer first, second;
@@ -411,11 +418,11 @@ static void test_allocate_that_are_withdrawn(void **state)
 	assert_int_equal(first.status, GRPC_CANCELLED);
 	bench_settle(&b);
 	assert_false(second.ended);
-	b.pods.silent = false; /* asked again if the two happened within a millisecond */
+	b.pods.silent = false; /* there is a second query if both were in one millisecond */
 	fake_pods_answer(&b.pods);
 	fake_call_await(&b.kubelet, &second);
 	assert_int_equal(second.status, GRPC_UNAVAILABLE);
-	/* And with the connection, and with everything. */
+	/* Also when the connection is closed, and when the daemon stops. */
 	b.pods.silent = true;
 	bench_ask(&b, &first, ids);
 	bench_until(&b, is_open);
@@ -429,7 +436,7 @@ static void test_allocate_that_are_withdrawn(void **state)
 	assert_true(second.ended);
 }
 
-static void test_a_resource_withdrawn_while_a_question_waits(void **state)
+static void test_a_resource_withdrawn_during_a_query(void **state)
 {
 	static const char *const ids[] = {VF(1), NULL};
 	struct resources_bench b;
@@ -448,8 +455,8 @@ static void test_a_resource_withdrawn_while_a_question_waits(void **state)
 	bench_stop(&b);
 }
 
-/* Between two decisions: configured away, but still served. */
-static void test_a_resource_that_is_about_to_go(void **state)
+/* The resource was removed from the configuration, but is served until the next decision. */
+static void test_a_resource_about_to_be_withdrawn(void **state)
 {
 	struct resources_bench b;
 	struct fake_answer a;
@@ -464,7 +471,7 @@ static void test_a_resource_that_is_about_to_go(void **state)
 	bench_stop(&b);
 }
 
-/* --- who holds what --------------------------------------------------------------------------- */
+/* --- allocations ------------------------------------------------------------------------------ */
 
 static bool is_free(struct resources_bench *b)
 {
@@ -476,8 +483,8 @@ static bool is_held(struct resources_bench *b)
 	return bench_device(b, ROCE, VF(2))->state == RESERVATION_HELD;
 }
 
-/* The kubelet forgot to tell, or the pod was refused for another reason: it is asked again as soon
- * as its list can tell. */
+/* Kubelet hints were lost, or the pod was rejected for another reason: the kubelet is queried again
+ * after the grace period. */
 static void test_a_reservation_ends(void **state)
 {
 	struct resources_bench b;
@@ -487,7 +494,7 @@ static void test_a_reservation_ends(void **state)
 	(void)state;
 	bench_init(&b);
 	bench_start(&b, CONFIG_ROCE);
-	made_ms = uv_now(&b.loop); /* not after it: the answer may take a while to be read */
+	made_ms = uv_now(&b.loop); /* before the Allocate, whose answer may be read late */
 	bench_allocate(&b, &a, VF(2));
 	assert_granted(&a, "/dev/infiniband/uverbs2");
 	bench_settle(&b);
@@ -499,8 +506,7 @@ static void test_a_reservation_ends(void **state)
 
 #define UID "5b3e1f7a"
 
-/* The kubelet's list does not name it, its checkpoint does, for as long as the pod is there and
- * after. */
+/* The device is only in the kubelet's checkpoint, not in its list, until the pod is removed. */
 static void test_an_init_containers_device(void **state)
 {
 	struct resources_bench b;
@@ -523,7 +529,7 @@ static void test_an_init_containers_device(void **state)
 	bench_settle(&b);
 	assert_int_equal(bench_device(&b, ROCE, VF(2))->state, RESERVATION_RESERVED);
 	assert_string_equal(holders_held(b.holders)->devices[0].uid, UID);
-	/* A container that reuses it. */
+	/* Another container reuses the device. */
 	bench_allocate(&b, &a, VF(2));
 	assert_granted(&a, "/dev/infiniband/uverbs2");
 	assert_int_equal(unlink(bench_path(&b, "pods/" UID "/etc-hosts")), 0);
@@ -544,7 +550,7 @@ static void test_states_in_the_table(void **state)
 	bench_allocate(&b, &a, VF(2));
 	assert_granted(&a, "/dev/infiniband/uverbs2");
 	fake_pods_hold(&b.pods, &held, 1);
-	/* The kubelet has noted it. */
+	/* The kubelet writes its checkpoint. */
 	close(open(bench_path(&b, "device-plugins/kubelet_internal_checkpoint"),
 		   O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
 	bench_until(&b, is_held);
@@ -556,7 +562,7 @@ static void test_states_in_the_table(void **state)
 	bench_stop(&b);
 }
 
-/* --- other questions -------------------------------------------------------------------------- */
+/* --- other requests --------------------------------------------------------------------------- */
 
 static void test_preferred(void **state)
 {
@@ -590,7 +596,7 @@ static void test_preferred(void **state)
 	assert_string_equal(r->container_responses[0]->deviceids[1], VF(1));
 	v1beta1__preferred_allocation_response__free_unpacked(r, NULL);
 	free(a.message);
-	/* One that may still be with a container comes last. */
+	/* A device that may still be in a container comes last. */
 	bench_allocate(&b, &a, VF(1));
 	assert_granted(&a, "/dev/infiniband/uverbs1");
 	available[0] = two;
@@ -605,15 +611,15 @@ static void test_preferred(void **state)
 	v1beta1__preferred_allocation_response__free_unpacked(r, NULL);
 	free(a.message);
 	c.n_must_include_deviceids = 1;
-	available[1] = one; /* what must be included is not available */
+	available[1] = one; /* a required ID is not available */
 	fake_call(&b.kubelet, "/v1beta1.DevicePlugin/GetPreferredAllocation", bytes,
 		  v1beta1__preferred_allocation_request__pack(&q, bytes), &a);
 	assert_int_equal(a.status, GRPC_INVALID_ARGUMENT);
 	bench_stop(&b);
 }
 
-/* A container is started when its devices are in its namespace already, where they cannot be seen;
- * a link that is down is no reason to keep it from starting. */
+/* PreStartContainer is called when the devices are already in the pod's namespace and cannot be
+ * read; a link that is down does not keep the container from starting. */
 static void test_pre_start(void **state)
 {
 	struct resources_bench b;
@@ -645,10 +651,11 @@ static void test_pre_start(void **state)
 	bench_stop(&b);
 }
 
-/* ContainerAllocateResponses with one node, as base64. */
-#define GAVE_UVERBS1 "GjYKFy9kZXYvaW5maW5pYmFuZC91dmVyYnMxEhcvZGV2L2luZmluaWJhbmQvdXZlcmJzMRoCcnc="
+/* A ContainerAllocateResponse with one node, as base64. */
+#define GRANTED_UVERBS1                                                                            \
+	"GjYKFy9kZXYvaW5maW5pYmFuZC91dmVyYnMxEhcvZGV2L2luZmluaWJhbmQvdXZlcmJzMRoCcnc="
 
-/* VF 1 was given away with uverbs1; then its driver was bound again, and it and VF 2 have changed
+/* VF 1 was granted with uverbs1; then its driver was bound again, and VF 1 and VF 2 have swapped
  * their numbers. */
 static void start_swapped(struct resources_bench *b)
 {
@@ -659,8 +666,8 @@ static void start_swapped(struct resources_bench *b)
 	tmptree_write(b->dir, "device-plugins/kubelet_internal_checkpoint", "%s",
 		      "{\"Data\": {\"PodDeviceEntries\": [{\"PodUID\": \"" UID
 		      "\", \"ContainerName\": \"main\", \"ResourceName\": \"" ROCE
-		      "\", \"DeviceIDs\": {\"-1\": [\"" VF(1) "\"]}, \"AllocResp\": \"" GAVE_UVERBS1
-							      "\"}]}}");
+		      "\", \"DeviceIDs\": {\"-1\": [\"" VF(
+			      1) "\"]}, \"AllocResp\": \"" GRANTED_UVERBS1 "\"}]}}");
 	fake_pods_hold(&b->pods, &held, 1);
 	bench_start(b, CONFIG_ROCE);
 	one = find_rdma(&b->inventory.host, "mlx5_1");
@@ -674,14 +681,14 @@ static bool is_swap_judged(struct resources_bench *b)
 	return bench_device(b, ROCE, VF(2))->reasons == HEALTH_BIT(HEALTH_NODE_HELD);
 }
 
-static bool is_all_fit(struct resources_bench *b)
+static bool is_all_healthy(struct resources_bench *b)
 {
 	return bench_device(b, ROCE, VF(1))->reasons == 0 &&
 	       bench_device(b, ROCE, VF(2))->reasons == 0;
 }
 
-/* The kubelet would start it again with uverbs1, which is another device's. */
-static void test_a_container_that_was_given_another_node(void **state)
+/* The kubelet would start the container again with uverbs1, which belongs to another device now. */
+static void test_a_container_with_another_devices_node(void **state)
 {
 	struct resources_bench b;
 	struct fake_answer a;
@@ -701,7 +708,8 @@ static void test_a_container_that_was_given_another_node(void **state)
 	bench_stop(&b);
 }
 
-/* What the container may open is not another pod's: until it has ended, neither device is fit. */
+/* Until the container has ended, neither the device that lost the number nor the one that has it is
+ * healthy. */
 static void test_a_number_that_a_container_may_open(void **state)
 {
 	struct resources_bench b;
@@ -722,7 +730,7 @@ static void test_a_number_that_a_container_may_open(void **state)
 	REFUSED(&a, GRPC_NOT_FOUND, VF(2), "node_held");
 	fake_pods_hold(&b.pods, NULL, 0);
 	close(mkstemp(strdupa(bench_path(&b, "pods/XXXXXX"))));
-	bench_until(&b, is_all_fit);
+	bench_until(&b, is_all_healthy);
 	bench_allocate(&b, &a, VF(2));
 	assert_granted(&a, "/dev/infiniband/uverbs1");
 	bench_stop(&b);
@@ -732,7 +740,7 @@ TEST_GROUP(allocate)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_grant),
-		cmocka_unit_test(test_ids_that_cannot_be_given),
+		cmocka_unit_test(test_ids_that_cannot_be_allocated),
 		cmocka_unit_test(test_an_unhealthy_device),
 		cmocka_unit_test(test_a_device_whose_node_was_removed),
 		cmocka_unit_test(test_an_id_in_use_is_refused),
@@ -741,16 +749,16 @@ TEST_GROUP(allocate)
 		cmocka_unit_test(test_the_same_id_again),
 		cmocka_unit_test(test_a_kubelet_that_does_not_answer),
 		cmocka_unit_test(test_a_device_loses_its_old_pod_with_the_grant),
-		cmocka_unit_test(test_a_restarted_kubelets_allocate_is_granted),
-		cmocka_unit_test(test_allocate_that_are_withdrawn),
-		cmocka_unit_test(test_a_resource_withdrawn_while_a_question_waits),
-		cmocka_unit_test(test_a_resource_that_is_about_to_go),
+		cmocka_unit_test(test_a_restarted_kubelet_may_allocate),
+		cmocka_unit_test(test_cancelled_allocates),
+		cmocka_unit_test(test_a_resource_withdrawn_during_a_query),
+		cmocka_unit_test(test_a_resource_about_to_be_withdrawn),
 		cmocka_unit_test(test_a_reservation_ends),
 		cmocka_unit_test(test_an_init_containers_device),
 		cmocka_unit_test(test_states_in_the_table),
 		cmocka_unit_test(test_preferred),
 		cmocka_unit_test(test_pre_start),
-		cmocka_unit_test(test_a_container_that_was_given_another_node),
+		cmocka_unit_test(test_a_container_with_another_devices_node),
 		cmocka_unit_test(test_a_number_that_a_container_may_open),
 	};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What happens between the two turns in which it is decided what is offered. */
+/* Events between the two passes in which the plugin decides what to offer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ static bool has_hca(struct resources_bench *b)
 	       b->kubelet.n_devices == 3;
 }
 
-/* A loop that does not wait runs its timers once: the second turn is still to come then. */
+/* With UV_RUN_NOWAIT the loop runs its timers once, so the second pass has not run yet. */
 static void start_between(struct resources_bench *b, const char *config)
 {
 	bench_init(b);
@@ -82,17 +82,18 @@ static bool is_another_list(struct resources_bench *b)
 	return b->kubelet.lists == 2;
 }
 
-/* Nobody is told of a device that is gone already. */
+/* The kubelet's list must not contain a removed device. */
 static void test_a_newer_inventory(void **state)
 {
 	struct resources_bench b;
 	struct host *h = &b.inventory.host;
-	struct function *gone;
+	struct function *removed;
 
 	(void)state;
 	start_between(&b, CONFIG_ROCE);
-	gone = find_function(h, VF(4));
-	memmove(gone, gone + 1, (size_t)(h->functions + --h->n_functions - gone) * sizeof(*gone));
+	removed = find_function(h, VF(4));
+	memmove(removed, removed + 1,
+		(size_t)(h->functions + --h->n_functions - removed) * sizeof(*removed));
 	b.inventory.generation++;
 	resources_inputs_changed(b.resources);
 	bench_until(&b, is_another_list);
@@ -101,7 +102,7 @@ static void test_a_newer_inventory(void **state)
 	bench_stop(&b);
 }
 
-/* What is given away is offered for as long as somebody has it, even if it is not there. */
+/* A reserved device is offered until it is free, even if it does not exist. */
 static void test_a_newer_list_of_holders(void **state)
 {
 	struct resources_bench b;
@@ -115,7 +116,7 @@ static void test_a_newer_list_of_holders(void **state)
 	bench_stop(&b);
 }
 
-/* Health is judged in the second turn. */
+/* Health is judged in the second pass. */
 static void test_a_change_between_both_passes_counts(void **state)
 {
 	struct resources_bench b;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Files for others: whole or not at all, only when they differ, only with a decent name. */
+/* Files for other programs: written atomically, only if changed, and only with a valid name. */
 #include "device_files.h"
 
 #include <dirent.h>
@@ -40,7 +40,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* Below the tree; NULL = there is none. */
+/* The file's content, NULL = no such file; the name is relative to the tree. */
 static const char *content(const char *name)
 {
 	static char text[16384];
@@ -103,7 +103,7 @@ static void test_a_file_and_its_folder(void **state)
 	assert_int_equal(entries(path), 1);
 }
 
-static void test_the_same_is_not_written_again(void **state)
+static void test_an_equal_file_is_not_written_again(void **state)
 {
 	char big[10001], full[1024];
 	ino_t was;
@@ -115,7 +115,7 @@ static void test_the_same_is_not_written_again(void **state)
 	was = status("a.json").st_ino;
 	assert_int_equal(put("a.json", big), 0);
 	assert_true(status("a.json").st_ino == was);
-	/* Longer, shorter, different at the end, not readable for all: written again. */
+	/* Longer, shorter, different in the last byte, another mode: written again. */
 	big[9999] = 'y';
 	assert_int_equal(put("a.json", big), 1);
 	big[9999] = '\0';
@@ -129,8 +129,8 @@ static void test_the_same_is_not_written_again(void **state)
 	assert_int_equal(put("a.json", ""), 0);
 }
 
-/* Who has the old file open still reads the old text. */
-static void test_readers_see_one_or_the_other(void **state)
+/* A reader with the old file open still reads the old text. */
+static void test_readers_see_the_old_or_the_new_file(void **state)
 {
 	char full[1024], text[8] = "";
 	int fd;
@@ -157,7 +157,7 @@ static void test_links_are_replaced_not_followed(void **state)
 	assert_string_equal(content("../../elsewhere"), "precious");
 }
 
-static void test_names_that_lead_elsewhere(void **state)
+static void test_names_that_lead_out_of_the_folder(void **state)
 {
 	static const char *const bad[] = {"",	      ".",	 "..",		"../a.json",
 					  "a/b.json", "/a.json", ".hidden.json"};
@@ -166,17 +166,17 @@ static void test_names_that_lead_elsewhere(void **state)
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		assert_int_equal(put(bad[i], "x"), -EINVAL);
-		assert_non_null(strstr(err.msg, "is no name for a file"));
+		assert_non_null(strstr(err.msg, "is not a valid file name"));
 		assert_int_equal(device_files_remove(&folder, bad[i], &err), -EINVAL);
 	}
-	assert_int_equal(access(path, F_OK), -1); /* not even the folder was made */
+	assert_int_equal(access(path, F_OK), -1); /* the folder was not created either */
 	memset(long_name, 'a', sizeof(long_name) - 1);
 	long_name[sizeof(long_name) - 1] = '\0';
 	assert_int_equal(put(long_name, "x"), -ENAMETOOLONG);
 	assert_int_equal(entries(path), 0);
 }
 
-static void test_what_stands_in_the_way_is_named(void **state)
+static void test_errors_name_the_obstacle(void **state)
 {
 	char expected[1024];
 	(void)state;
@@ -190,7 +190,7 @@ static void test_what_stands_in_the_way_is_named(void **state)
 	assert_int_equal(put("a.json", "x"), -EISDIR);
 	snprintf(expected, sizeof(expected), "writing %s/a.json: Is a directory", path);
 	assert_string_equal(err.msg, expected);
-	assert_int_equal(entries(path), 1); /* the temporary file is gone again */
+	assert_int_equal(entries(path), 1); /* the temporary file was removed */
 	assert_int_equal(device_files_remove(&folder, "a.json", &err), -EISDIR);
 }
 
@@ -230,7 +230,7 @@ static void test_sweeping(void **state)
 	tmptree_write(path, "ours-kept.json", "x");
 	tmptree_write(path, "theirs.json", "x");
 	tmptree_write(path, ".rocelet-abc123", "half a");
-	tmptree_write(path, "ours-2.json/in-it", "x"); /* cannot be removed so */
+	tmptree_write(path, "ours-2.json/in-it", "x"); /* a folder: cannot be removed with unlink */
 	assert_int_equal(device_files_sweep(&folder, starts_with_ours, NULL, &err), -EISDIR);
 	assert_non_null(strstr(err.msg, "ours-2.json"));
 	assert_int_equal(entries(path), 3);
@@ -255,7 +255,7 @@ static void test_a_dry_run_changes_nothing(void **state)
 	tmptree_write(path, ".rocelet-abc123", "x");
 	assert_int_equal(put("ours-1.json", "y"), 1);
 	assert_int_equal(device_files_remove(&folder, "ours-1.json", &err), 1);
-	assert_int_equal(device_files_remove(&folder, "nobody.json", &err), 0);
+	assert_int_equal(device_files_remove(&folder, "unknown.json", &err), 0);
 	assert_int_equal(device_files_sweep(&folder, starts_with_ours, NULL, &err), 2);
 	assert_string_equal(content("ours-1.json"), "x");
 	assert_int_equal(entries(path), 2);
@@ -267,11 +267,11 @@ TEST_GROUP(device_files)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_a_file_and_its_folder),
-		TEST(test_the_same_is_not_written_again),
-		TEST(test_readers_see_one_or_the_other),
+		TEST(test_an_equal_file_is_not_written_again),
+		TEST(test_readers_see_the_old_or_the_new_file),
 		TEST(test_links_are_replaced_not_followed),
-		TEST(test_names_that_lead_elsewhere),
-		TEST(test_what_stands_in_the_way_is_named),
+		TEST(test_names_that_lead_out_of_the_folder),
+		TEST(test_errors_name_the_obstacle),
 		TEST(test_a_path_of_any_length),
 		TEST(test_removing),
 		TEST(test_sweeping),

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is offered, from an inventory filled by hand to the list that the kubelet sees and the table
- * that others read. */
+/* From a hand-made inventory to the kubelet's list and the table of resources. */
 #include "resources.h"
 
 #include <dirent.h>
@@ -107,7 +106,7 @@ static void test_health_flips(void **state)
 	bench_stop(&b);
 }
 
-/* A reason that has to hold first is looked at again when it has. */
+/* When a reason's hold time has passed, health is judged again. */
 static void test_damped_health(void **state)
 {
 	struct resources_bench b;
@@ -130,7 +129,7 @@ static void test_damped_health(void **state)
 	bench_stop(&b);
 }
 
-/* One list for what belongs together. */
+/* Several changes at once cause one list. */
 static void test_a_burst(void **state)
 {
 	struct resources_bench b;
@@ -149,7 +148,7 @@ static void test_a_burst(void **state)
 	bench_stop(&b);
 }
 
-/* Nothing differs: nobody is told. */
+/* If nothing differs, neither the kubelet nor other modules are notified. */
 static void test_equal_inputs_notify_nothing(void **state)
 {
 	struct resources_bench b;
@@ -171,7 +170,7 @@ static void test_equal_inputs_notify_nothing(void **state)
 	bench_stop(&b);
 }
 
-/* The kubelet knows nothing before the devices and their holders are known. */
+/* The plugin registers only when inventory and allocations are known. */
 static void test_the_order_of_the_start(void **state)
 {
 	struct resources_bench b;
@@ -189,7 +188,7 @@ static void test_the_order_of_the_start(void **state)
 	bench_settle(&b);
 	assert_int_equal(b.kubelet.registers, 0);
 	assert_int_equal(resources_table(b.resources)->generation, 0);
-	bench_until(&b, all_healthy); /* after two seconds it goes on without */
+	bench_until(&b, all_healthy); /* after two seconds it starts without allocations */
 	bench_stop(&b);
 }
 
@@ -215,7 +214,7 @@ static void test_restarts_of_the_kubelet(void **state)
 
 /* --- configurations --------------------------------------------------------------------------- */
 
-static bool is_roce_gone(struct resources_bench *b)
+static bool is_roce_withdrawn(struct resources_bench *b)
 {
 	return !bench_has(b, "device-plugins/rocelet.dev_roce.sock");
 }
@@ -226,7 +225,7 @@ static bool has_hca(struct resources_bench *b)
 	       b->kubelet.n_devices == 3;
 }
 
-static void test_resources_come_and_go(void **state)
+static void test_resources_are_added_and_withdrawn(void **state)
 {
 	struct resources_bench b;
 
@@ -235,11 +234,11 @@ static void test_resources_come_and_go(void **state)
 	bench_start(&b, CONFIG_ROCE);
 	bench_configure(&b, "{\"pools\": [" POOL_HCA "]}");
 	bench_until(&b, has_hca);
-	bench_until(&b, is_roce_gone);
+	bench_until(&b, is_roce_withdrawn);
 	assert_string_equal(b.kubelet.first_id, "mlx5_5-0");
 	bench_settle(&b);
 	assert_int_equal(resources_table(b.resources)->n_resources, 1);
-	/* And back, while the first is still on its way out. */
+	/* The first resource is configured again while it is still being withdrawn. */
 	bench_configure(&b, CONFIG_ROCE);
 	bench_until(&b, all_healthy);
 	bench_configure(&b, "{}");
@@ -248,14 +247,14 @@ static void test_resources_come_and_go(void **state)
 	bench_configure(&b, CONFIG_ROCE);
 	bench_until(&b, all_healthy);
 	assert_true(bench_has(&b, "device-plugins/rocelet.dev_roce.sock"));
-	loop_wakeups(&b.loop, 1500); /* the old one has left for good */
+	loop_wakeups(&b.loop, 1500); /* the old server is closed */
 	assert_true(bench_has(&b, "device-plugins/rocelet.dev_roce.sock"));
 	assert_true(b.kubelet.watching);
 	assert_int_equal(resources_table(b.resources)->n_resources, 1);
 	bench_stop(&b);
 }
 
-/* What a container holds stays in its pool, whatever the new configuration says. */
+/* A held device stays in its pool, whatever the new configuration selects. */
 static void test_a_configuration_that_drops_a_held_device(void **state)
 {
 	const struct fake_held held = {"train", "job-1", ROCE, VF(1)};
@@ -271,7 +270,7 @@ static void test_a_configuration_that_drops_a_held_device(void **state)
 	assert_int_equal(b.kubelet.n_devices, 2);
 	assert_int_equal(bench_device(&b, ROCE, VF(1))->state, RESERVATION_HELD);
 	bench_device(&b, ROCE, VF(2));
-	/* And its function goes. */
+	/* Its function is removed. */
 	snprintf(find_function(&b.inventory.host, VF(1))->id, DEV_ID_SIZE, "0000:99:00.0");
 	host_sort(&b.inventory.host);
 	resources_inputs_changed(b.resources);
@@ -291,7 +290,7 @@ static bool has_no_cdi(struct resources_bench *b)
 
 #define OLD_SPECIFICATION "cdi/rocelet-old.example_x.json"
 
-static bool old_is_gone(struct resources_bench *b)
+static bool old_is_removed(struct resources_bench *b)
 {
 	return !bench_has(b, OLD_SPECIFICATION);
 }
@@ -317,9 +316,10 @@ static void test_cdi_specifications(void **state)
 	tmptree_write(b.dir, "cdi/theirs.json", "{}");
 	bench_start(&b, "{\"pools\": [" POOL_CDI "]}");
 	bench_until(&b, cdi_names_the_fourth);
-	bench_until(&b, old_is_gone);
+	bench_until(&b, old_is_removed);
 	assert_true(bench_has(&b, "cdi/theirs.json"));
-	/* Follows the host, and is there before the answer even if somebody removed it. */
+	/* The specification follows the host, and is restored before an Allocate returns if it was
+	 * deleted. */
 	find_rdma(&b.inventory.host, "mlx5_4")->uverbs[0] = '\0';
 	resources_inputs_changed(b.resources);
 	bench_until(&b, cdi_names_three);
@@ -334,8 +334,8 @@ static void test_cdi_specifications(void **state)
 	bench_stop(&b);
 }
 
-/* Looking through folders of a thousand files is not for every change of somebody's health. */
-static void test_files_are_swept_when_ids_go(void **state)
+/* A change of health alone must not scan folders of a thousand files. */
+static void test_files_are_swept_when_ids_are_removed(void **state)
 {
 	struct resources_bench b;
 
@@ -349,12 +349,12 @@ static void test_files_are_swept_when_ids_go(void **state)
 	assert_true(bench_has(&b, OLD_SPECIFICATION));
 	find_function(&b.inventory.host, VF(4))->driver[0] = '\0';
 	resources_inputs_changed(b.resources);
-	bench_until(&b, old_is_gone);
+	bench_until(&b, old_is_removed);
 	bench_stop(&b);
 }
 
-/* A name in a grant whose specification cannot be written would keep the container from starting
- * for a reason that nobody finds. */
+/* A grant with a CDI name but without its specification would make the container fail with a
+ * misleading error. */
 static void test_no_specification_no_grant(void **state)
 {
 	struct resources_bench b;
@@ -383,7 +383,7 @@ static void test_device_information(void **state)
 	bench_init(&b);
 	tmptree_write(b.dir, INFO(9), "{}");
 	tmptree_write(b.dir, "info/theirs-device.json", "{}");
-	/* Trouble with one folder is no reason to leave the other as it is. */
+	/* An error in one folder does not prevent changes in the other. */
 	tmptree_write(b.dir, "cdi", "a file where the folder should be");
 	bench_start(&b, CONFIG_ROCE);
 	assert_false(bench_has(&b, INFO(9)));
@@ -430,22 +430,22 @@ static void test_a_dry_run(void **state)
 	bench_until(&b, has_a_table);
 	bench_settle(&b);
 	assert_int_equal(b.kubelet.registers, 0);
-	assert_true(is_roce_gone(&b));
+	assert_true(is_roce_withdrawn(&b));
 	assert_int_equal(n_files(&b, "cdi"), cdi);
 	assert_int_equal(n_files(&b, "info"), info);
 	assert_int_equal(bench_resource(&b, ROCE)->n_devices, 4);
 	assert_int_equal(bench_resource(&b, ROCE)->registration, REGISTRATION_WAITING);
-	/* Another plugin's allocations are seen all the same. */
+	/* Allocations of another plugin are still read. */
 	fake_pods_hold(&b.pods, &held, 1);
 	tmptree_write(b.dir, "pods/uid", "%s", "");
 	bench_until(&b, is_held);
 	bench_stop(&b);
 }
 
-/* --- trouble ---------------------------------------------------------------------------------- */
+/* --- faults ----------------------------------------------------------------------------------- */
 
-/* Until it is decided. */
-static void live(struct resources_bench *b)
+/* Runs the loop until a decision was made. */
+static void run_decision(struct resources_bench *b)
 {
 	loop_wakeups(&b->loop, 15);
 }
@@ -474,8 +474,8 @@ static bool is_specified(struct resources_bench *b)
 	return strstr(file_text(b, CDI_FILE), VF(4)) != NULL;
 }
 
-/* A start and a change without a kubelet (the stand-in has no mercy), during which one allocation
- * fails: whatever that was, the daemon goes on and comes to the right end by itself. */
+/* A start and a new configuration without a kubelet, because the fake cannot handle faults. One
+ * allocation fails: the daemon continues and reaches the right state without a restart. */
 static bool starts_in_spite_of(long nth)
 {
 	struct resources_bench b;
@@ -488,9 +488,9 @@ static bool starts_in_spite_of(long nth)
 	if (bench_try_open(&b, &e) == 0) {
 		configure(&b, CONFIG_ROCE);
 		resources_inputs_changed(b.resources);
-		live(&b);
+		run_decision(&b);
 		configure(&b, BOTH);
-		live(&b);
+		run_decision(&b);
 	}
 	hit = faults_end();
 	if (b.resources) {
@@ -522,7 +522,7 @@ static bool is_healthy_in_table(struct resources_bench *b)
 	return bench_device(b, ROCE, VF(2))->reasons == 0;
 }
 
-/* With nobody to call for the next decision. */
+/* No event triggers the next decision. */
 static void test_a_decision_that_failed_is_repeated(void **state)
 {
 	struct resources_bench b;
@@ -536,7 +536,7 @@ static void test_a_decision_that_failed_is_repeated(void **state)
 	bench_settle(&b);
 	assert_true(faults_end());
 	bench_until(&b, three_healthy);
-	/* Nor for the next table. */
+	/* The same for the table. */
 	bench_settle(&b);
 	find_function(&b.inventory.host, VF(2))->vf_link = VF_LINK_AUTO;
 	resources_inputs_changed(b.resources);
@@ -549,8 +549,7 @@ static void test_a_decision_that_failed_is_repeated(void **state)
 	bench_stop(&b);
 }
 
-/* Allocate with one failure in the middle: an answer in any case, and the
- * right one the next time. */
+/* Allocate with one failure: it is answered in any case, and the next Allocate succeeds. */
 static bool answers_in_spite_of(struct resources_bench *b, struct fake_kubelet *caller, long nth,
 				bool in_send)
 {
@@ -582,7 +581,7 @@ static void test_allocate_without_memory(void **state)
 	bench_init(&b);
 	bench_start(&b, "{\"pools\": [" POOL_CDI "]}");
 	log_init(LOG_LVL_ERROR, LOG_FORMAT_TEXT);
-	/* The list goes over a connection of its own, which nobody breaks. */
+	/* The list uses another connection, which gets no faults. */
 	watcher = b.kubelet;
 	b.kubelet.plugin = NULL;
 	fake_kubelet_connect(&b.kubelet, bench_path(&b, "device-plugins/rocelet.dev_roce.sock"));
@@ -609,10 +608,10 @@ TEST_GROUP(resources)
 		cmocka_unit_test(test_equal_inputs_notify_nothing),
 		cmocka_unit_test(test_the_order_of_the_start),
 		cmocka_unit_test(test_restarts_of_the_kubelet),
-		cmocka_unit_test(test_resources_come_and_go),
+		cmocka_unit_test(test_resources_are_added_and_withdrawn),
 		cmocka_unit_test(test_a_configuration_that_drops_a_held_device),
 		cmocka_unit_test(test_cdi_specifications),
-		cmocka_unit_test(test_files_are_swept_when_ids_go),
+		cmocka_unit_test(test_files_are_swept_when_ids_are_removed),
 		cmocka_unit_test(test_no_specification_no_grant),
 		cmocka_unit_test(test_device_information),
 		cmocka_unit_test(test_a_dry_run),

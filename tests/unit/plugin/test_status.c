@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What pods read, from Allocate to the device's return, with a kubelet and PodResources in the same
- * loop. */
+/* The pods' status file from Allocate to the device's return, with a kubelet and PodResources in
+ * one loop. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,12 +17,12 @@
 #include "test_group.h"
 #include "tmptree.h"
 
-#define POOL_TOLD                                                                                  \
+#define POOL_STATUS                                                                                \
 	"{\"resourceName\": \"roce\", \"podStatus\": true,"                                        \
 	" \"selectors\": {\"drivers\": [\"mlx5_core\"], \"isRdma\": true}}"
-#define CONFIG_TOLD "{\"pools\": [" POOL_TOLD "]}"
-#define FOLDER	    "pod-status/0000-03-00.1"
-#define FILE_NAME   FOLDER "/status.json"
+#define CONFIG_STATUS "{\"pools\": [" POOL_STATUS "]}"
+#define FOLDER	      "pod-status/0000-03-00.1"
+#define FILE_NAME     FOLDER "/status.json"
 
 static const struct fake_held held = {"train", "job-1", ROCE, VF(1)};
 
@@ -80,15 +80,15 @@ static void test_from_allocate_to_return(void **state)
 	struct resources_bench b;
 
 	(void)state;
-	start(&b, CONFIG_TOLD);
+	start(&b, CONFIG_STATUS);
 	assert_false(bench_has(&b, "pod-status"));
 	assert_int_equal(mounts_of(&b, VF(1)), 1);
 	assert_true(bench_has(&b, FOLDER));
-	/* A sample from before says how another one fared, and so do rates since then. */
+	/* Older samples describe the previous pod's use, and so do rates calculated from them. */
 	resources_sampled(b.resources, 1);
 	bench_settle(&b);
 	assert_false(has_file(&b));
-	loop_wakeups(&b.loop, 1000); /* not more often */
+	loop_wakeups(&b.loop, 1000); /* a longer time than between two writes */
 	sample(&b);
 	bench_settle(&b);
 	assert_false(has_file(&b));
@@ -98,12 +98,13 @@ static void test_from_allocate_to_return(void **state)
 	sample(&b);
 	bench_until(&b, has_file);
 	fake_pods_hold(&b.pods, NULL, 0);
-	holders_ask(b.holders);
+	holders_request(b.holders);
 	bench_until(&b, has_no_folder);
 	bench_stop(&b);
 }
 
-/* Held since before the start: made if missing; nobody's go. */
+/* For devices held since before the start, missing folders are created; other folders are
+ * removed. */
 static void test_folders_at_the_start(void **state)
 {
 	struct resources_bench b;
@@ -115,12 +116,12 @@ static void test_folders_at_the_start(void **state)
 	tmptree_write(b.dir, "pod-status/0000-03-00.2/status.json", "{}");
 	tmptree_write(b.dir, "pod-status/.aside-0/status.json", "{}");
 	fake_pods_hold(&b.pods, &held, 1);
-	bench_start(&b, CONFIG_TOLD);
+	bench_start(&b, CONFIG_STATUS);
 	assert_true(bench_has(&b, FOLDER));
 	assert_false(bench_has(&b, "pod-status/0000-03-00.2"));
 	bench_until(&b, nothing_is_aside);
 	sample(&b);
-	/* Closed while the worker writes. */
+	/* Closed during a write. */
 	bench_stop(&b);
 }
 
@@ -143,7 +144,7 @@ static void test_without_a_run_folder(void **state)
 
 	(void)state;
 	bench_init(&b);
-	bench_start(&b, CONFIG_TOLD);
+	bench_start(&b, CONFIG_STATUS);
 	assert_int_equal(mounts_of(&b, VF(1)), 0);
 	sample(&b);
 	bench_settle(&b);
@@ -162,7 +163,7 @@ static void test_a_dry_run(void **state)
 	fake_pods_hold(&b.pods, &held, 1);
 	fake_pods_start(&b.pods);
 	bench_open(&b);
-	bench_configure(&b, CONFIG_TOLD);
+	bench_configure(&b, CONFIG_STATUS);
 	resources_inputs_changed(b.resources);
 	bench_settle(&b);
 	sample(&b);

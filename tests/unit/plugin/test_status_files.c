@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Folders that pods read: whatever lies in their place, and whatever is held open. */
+/* Folders that pods read: with foreign files in their place, and with open descriptors. */
 #include "status_files.h"
 
 #include <dirent.h>
@@ -59,7 +59,7 @@ static void put(struct tree *t, const char *text)
 	assert_int_equal(status_files_write(folder, text, strlen(text), &t->err), 0);
 }
 
-/* Below pod-status; "" = there is none, or not to be read through a link. */
+/* The file's content, "" = it does not exist, or is a link; the name is relative to pod-status. */
 static const char *content(const struct tree *t, const char *name)
 {
 	static char text[64];
@@ -82,12 +82,12 @@ static unsigned entries(int folder)
 	return n;
 }
 
-static bool is_stale(const char *name, void *wanted)
+static bool is_stale(const char *name, void *expected)
 {
-	return strcmp(name, wanted) != 0;
+	return strcmp(name, expected) != 0;
 }
 
-static void test_a_file_is_whole_and_for_all_to_read(void **state)
+static void test_a_file_is_complete_and_readable_for_all(void **state)
 {
 	struct tree *t = *state;
 	struct stat st;
@@ -107,8 +107,9 @@ static void test_a_file_is_whole_and_for_all_to_read(void **state)
 	assert_int_equal(st.st_mode & 07777, 0644);
 }
 
-/* Who has the old folder open, as a mount has it, never sees what is in the new one. */
-static void test_a_new_folder_is_another_one(void **state)
+/* A process with the old folder open, such as a bind mount of a pod, never sees the new one's
+ * files. */
+static void test_an_open_folder_is_not_used_again(void **state)
 {
 	struct tree *t = *state;
 	AUTO_FD before = -1;
@@ -147,16 +148,16 @@ static void put_open_folder(struct tree *t)
 	assert_int_equal(fchmodat(t->all, NAME, 0777, 0), 0);
 }
 
-static void test_strangers_in_its_place(void **state)
+static void test_foreign_files_in_place_of_a_folder(void **state)
 {
-	static void (*const strangers[])(struct tree *) = {put_link, put_file, put_dangling_link,
+	static void (*const obstacles[])(struct tree *) = {put_link, put_file, put_dangling_link,
 							   put_open_folder};
 	struct tree *t = *state;
 	struct stat st;
 
 	tmptree_write(t->dir, "theirs/status.json", "theirs");
-	for (size_t i = 0; i < 2 * ARRAY_SIZE(strangers); i++) {
-		strangers[i / 2](t);
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(obstacles); i++) {
+		obstacles[i / 2](t);
 		if (i % 2)
 			assert_int_equal(status_files_renew(t->all, NAME, &t->err), 0);
 		else
@@ -171,8 +172,8 @@ static void test_strangers_in_its_place(void **state)
 	assert_string_equal(content(t, "../theirs/status.json"), "theirs");
 }
 
-/* What lies where a file is to be written, or written to before it has its name. */
-static void test_strangers_in_a_folder(void **state)
+/* Foreign links in place of the file, and of the temporary file. */
+static void test_foreign_files_in_a_folder(void **state)
 {
 	struct tree *t = *state;
 
@@ -188,7 +189,7 @@ static void test_strangers_in_a_folder(void **state)
 	assert_string_equal(content(t, NAME "/status.json"), "again");
 }
 
-static void test_ensuring_keeps_what_is_ours(void **state)
+static void test_ensuring_keeps_our_folder(void **state)
 {
 	struct tree *t = *state;
 
@@ -202,7 +203,7 @@ static void test_ensuring_keeps_what_is_ours(void **state)
 	assert_string_equal(content(t, NAME "/status.json"), "one");
 }
 
-static void test_all_folders_are_ours_alone(void **state)
+static void test_the_parent_folder_must_be_ours(void **state)
 {
 	struct tree *t = *state;
 
@@ -233,8 +234,8 @@ static void test_a_full_file_system(void **state)
 	assert_int_equal(entries(folder), 1);
 }
 
-/* A folder in a folder is nobody's work: told, and left. */
-static void test_what_cannot_be_removed(void **state)
+/* Nested folders are not ours: an error is returned, and they stay. */
+static void test_a_nested_folder_is_not_removed(void **state)
 {
 	struct tree *t = *state;
 
@@ -252,14 +253,14 @@ static void test_what_cannot_be_removed(void **state)
 TEST_GROUP(status_files)
 {
 	const struct CMUnitTest tests[] = {
-		FILES_TEST(test_a_file_is_whole_and_for_all_to_read),
-		FILES_TEST(test_a_new_folder_is_another_one),
-		FILES_TEST(test_strangers_in_its_place),
-		FILES_TEST(test_strangers_in_a_folder),
-		FILES_TEST(test_ensuring_keeps_what_is_ours),
-		FILES_TEST(test_all_folders_are_ours_alone),
+		FILES_TEST(test_a_file_is_complete_and_readable_for_all),
+		FILES_TEST(test_an_open_folder_is_not_used_again),
+		FILES_TEST(test_foreign_files_in_place_of_a_folder),
+		FILES_TEST(test_foreign_files_in_a_folder),
+		FILES_TEST(test_ensuring_keeps_our_folder),
+		FILES_TEST(test_the_parent_folder_must_be_ours),
 		FILES_TEST(test_a_full_file_system),
-		FILES_TEST(test_what_cannot_be_removed),
+		FILES_TEST(test_a_nested_folder_is_not_removed),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The pod in a process' cgroups, as the drivers and runtimes spell them. */
-#include "cgroup_pod.h"
+/* Finds a process' pod by its cgroups, in the spellings of the cgroup drivers and runtimes. */
+#include "process_owner.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +27,7 @@ static void assert_pod(const char *text, const char *uid)
 	memcpy(exact, text, len);
 	is_pod = cgroup_pod_uid(exact, len, found);
 	if (is_pod != (uid != NULL) || strcmp(found, uid ? uid : "untouched") != 0)
-		fail_msg("%s: %s", text, is_pod ? found : "of no pod");
+		fail_msg("%s: %s", text, is_pod ? found : "no pod found");
 	free(exact);
 }
 
@@ -42,7 +42,7 @@ static void test_spellings(void **state)
 		   ".slice/crio-" CONTAINER ".scope/container\n",
 		   UID);
 	assert_pod("/kubepods.slice/kubepods-pod" UID_ ".slice", UID);
-	/* cgroupfs, v2 and v1; guaranteed pods stand at the top */
+	/* cgroupfs, v2 and v1; guaranteed pods are at the top level */
 	assert_pod("0::/kubepods/besteffort/pod" UID "/" CONTAINER "\n", UID);
 	assert_pod("0::/kubepods/pod" UID "/crio-" CONTAINER, UID);
 	assert_pod("13:rdma:/\n12:memory:/kubepods/burstable/pod" UID "/" CONTAINER
@@ -56,7 +56,7 @@ static void test_spellings(void **state)
 static void test_prefixes_of_cgroup_paths(void **state)
 {
 	(void)state;
-	/* a node in a container, --cgroup-root */
+	/* a node that is a container; --cgroup-root */
 	assert_pod("0::/docker/" CONTAINER "/kubelet/kubepods/burstable/pod" UID "/" CONTAINER,
 		   UID);
 	assert_pod("0::/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-besteffort.slice/"
@@ -67,7 +67,7 @@ static void test_prefixes_of_cgroup_paths(void **state)
 	assert_pod("0::/system.slice/containerd.service/kubepods-burstable-pod" UID_
 		   ".slice:cri-containerd:" CONTAINER,
 		   UID);
-	/* a pod within a pod: the outer one */
+	/* a pod inside a pod: the outer one is found */
 	assert_pod("0::/kubepods/burstable/pod" UID "/x/kubelet/kubepods/pod" STATIC_UID "/y", UID);
 }
 
@@ -80,17 +80,17 @@ static void test_paths_without_a_pod(void **state)
 		"0::/",
 		"0::/system.slice/sshd.service\n",
 		"0::/kubepods.slice/kubepods-burstable.slice\n",
-		"0::/pod" UID "/x", /* not the kubelet's */
+		"0::/pod" UID "/x", /* without kubepods */
 		"0::/machine.slice/libpod-" CONTAINER ".scope",
 		"0::/kubepods/burstable/pod" UID "x/y", /* more than a uid */
-		"0::/kubepods/burstable/pod" UID_ "/y", /* the other driver's */
+		"0::/kubepods/burstable/pod" UID_ "/y", /* the other driver's spelling */
 		"0::/kubepods/burstable/pod/y",
 		"0::/kubepods/burstable/pod8dbc5577-d0e2",
 		"0::/kubepods/burstable/podGdbc5577-d0e2-4706-8787-57d52c03ddf2/y",
 		"0::/kubepods/other/more/pod" UID,
-		"0::/kubepods\n1::/pod" UID, /* of another line */
+		"0::/kubepods\n1::/pod" UID, /* in another line */
 		"0::/kubepods/burstable\n1::pod" UID,
-		"0::/kubepods-pod" UID ".slice", /* the other driver's */
+		"0::/kubepods-pod" UID ".slice", /* the other driver's spelling */
 		"0::/kubepods-pod" UID_,
 		"0::/kubepods-pod" UID_ ".slicer",
 		"0::/xkubepods-pod" UID_ ".slice",
@@ -102,7 +102,7 @@ static void test_paths_without_a_pod(void **state)
 		assert_pod(texts[i], NULL);
 }
 
-static void test_cut_anywhere(void **state)
+static void test_truncated_anywhere(void **state)
 {
 	static const char whole[] = "0::/kubepods.slice/kubepods-pod" UID_ ".slice";
 	char found[POD_UID_SIZE];
@@ -123,7 +123,7 @@ TEST_GROUP(cgroup_pod)
 		cmocka_unit_test(test_spellings),
 		cmocka_unit_test(test_prefixes_of_cgroup_paths),
 		cmocka_unit_test(test_paths_without_a_pod),
-		cmocka_unit_test(test_cut_anywhere),
+		cmocka_unit_test(test_truncated_anywhere),
 	};
 
 	return test_group_run(tests, NULL, NULL);

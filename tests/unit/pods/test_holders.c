@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Between a kubelet and a container runtime that live in the same loop: who is asked, and when. */
+/* Allocations from a fake kubelet and a fake container runtime in one loop: what is queried, and
+ * when. */
 #include "holders.h"
 
 #include <setjmp.h>
@@ -31,10 +32,11 @@ struct node {
 	struct fake_pods kubelet;
 	struct fake_cri runtime;
 	struct holders *holders;
-	unsigned told, changed;	   /* by the kubelet's answers, and how many changed something */
-	unsigned runtime_told;	   /* by the runtime's */
-	uint64_t answered_ms;	   /* of the last of the kubelet's */
-	unsigned questions, lists; /* as it was */
+	unsigned kubelet_answers,
+		changed;	   /* of the kubelet; how many of them changed allocations */
+	unsigned runtime_answers;  /* of the runtime */
+	uint64_t answered_ms;	   /* time of the kubelet's last answer */
+	unsigned questions, lists; /* numbers of queries before the one to wait for */
 	bool (*until)(struct node *);
 };
 
@@ -42,17 +44,17 @@ static void on_held(bool changed, uint64_t answered_ms, void *arg)
 {
 	struct node *n = arg;
 
-	n->told++;
+	n->kubelet_answers++;
 	n->changed += changed;
 	n->answered_ms = answered_ms;
 }
 
 static void on_sandboxes(void *arg)
 {
-	((struct node *)arg)->runtime_told++;
+	((struct node *)arg)->runtime_answers++;
 }
 
-/* elsewhere: the kubelet's --root-dir is not the folder of device-plugins. */
+/* elsewhere: --root-dir differs from the folder of device-plugins. */
 static void node_open_at(struct node *n, bool elsewhere)
 {
 	struct holders_opts opts = {.cri_socket = n->path};
@@ -124,7 +126,7 @@ static void test_a_kubelet_without_an_answer(void **state)
 	node_close(&n);
 }
 
-/* It takes the question and never answers. */
+/* The query is accepted and never answered. */
 static void test_a_kubelet_that_hangs(void **state)
 {
 	struct node n;
@@ -134,7 +136,7 @@ static void test_a_kubelet_that_hangs(void **state)
 	n.kubelet.silent = true;
 	fake_pods_start(&n.kubelet);
 	until(&n, is_known);
-	assert_int_equal(n.told, 1);
+	assert_int_equal(n.kubelet_answers, 1);
 	assert_int_equal(n.changed, 1);
 	assert_int_equal(n.answered_ms, 0);
 	node_close(&n);
@@ -150,7 +152,7 @@ static bool is_free(struct node *n)
 	return reservations_state(holders_reservations(n->holders), ROCE, VF) == RESERVATION_FREE;
 }
 
-/* pod-resources and pods are there, device-plugins is not. */
+/* The folder contains pod-resources and pods, but not device-plugins. */
 static void test_a_kubelet_with_another_root_folder(void **state)
 {
 	const struct fake_held held = {"a", "p", ROCE, VF};
@@ -165,9 +167,9 @@ static void test_a_kubelet_with_another_root_folder(void **state)
 	fake_pods_start(&n.kubelet);
 	until(&n, is_held);
 	assert_int_equal(holders_held(n.holders)->source, POD_SOURCE_API);
-	assert_string_equal(holders_trouble(n.holders), "");
+	assert_string_equal(holders_error(n.holders), "");
 	fake_pods_hold(&n.kubelet, NULL, 0);
-	assert_int_equal(rmdir(pod), 0); /* the hint */
+	assert_int_equal(rmdir(pod), 0); /* the hint to query the kubelet */
 	until(&n, is_free);
 	node_close(&n);
 }
@@ -186,16 +188,16 @@ static void test_reservations_become_allocations(void **state)
 	assert_int_equal(reservations_state(holders_reservations(n.holders), ROCE, VF),
 			 RESERVATION_RESERVED);
 	fake_pods_hold(&n.kubelet, &held, 1);
-	holders_ask(n.holders);
+	holders_request(n.holders);
 	until(&n, is_held);
 	assert_string_equal(holders_held(n.holders)->devices[0].pod, "p");
-	assert_string_equal(holders_trouble(n.holders), "");
+	assert_string_equal(holders_error(n.holders), "");
 	node_close(&n);
 }
 
 /* --- the runtime ------------------------------------------------------------------------------ */
 
-static bool sees_three(struct node *n)
+static bool lists_three(struct node *n)
 {
 	return holders_sandboxes(n->holders)->known && holders_sandboxes(n->holders)->n == 3;
 }
@@ -210,7 +212,7 @@ static void test_without_native_pools_the_runtime_is_not_queried(void **state)
 	node_open(&n);
 	fake_pods_start(&n.kubelet);
 	fake_cri_set(&n.runtime, three_sandboxes, 3);
-	holders_ask_all(n.holders);
+	holders_request_all(n.holders);
 	holders_expect_sandboxes(n.holders, true);
 	until(&n, is_known);
 	assert_int_equal(n.runtime.lists, 0);
@@ -219,19 +221,19 @@ static void test_without_native_pools_the_runtime_is_not_queried(void **state)
 	assert_int_equal(status.asked, 0);
 	assert_int_equal(holders_watch_sandboxes(n.holders, &e), 0);
 	assert_int_equal(holders_watch_sandboxes(n.holders, &e), 0);
-	until(&n, sees_three);
-	assert_true(n.runtime_told > 0);
+	until(&n, lists_three);
+	assert_true(n.runtime_answers > 0);
 	assert_true(holders_runtime(n.holders, &status));
 	assert_string_equal(status.socket, n.path);
 	node_close(&n);
 }
 
-static bool is_asked_again(struct node *n)
+static bool kubelet_is_queried_again(struct node *n)
 {
 	return n->kubelet.questions > n->questions;
 }
 
-/* Whose its devices are, a list that was asked for before it was made does not say. */
+/* A list requested before the sandbox was created cannot show its devices. */
 static void test_a_sandbox_younger_than_the_list(void **state)
 {
 	struct err e = {0};
@@ -245,13 +247,13 @@ static void test_a_sandbox_younger_than_the_list(void **state)
 	loop_wakeups(&n.loop, 100);
 	n.questions = n.kubelet.questions;
 	fake_cri_set(&n.runtime, three_sandboxes, 3);
-	holders_expect_sandboxes(n.holders, true); /* without a question to the kubelet */
-	until(&n, sees_three);
-	until(&n, is_asked_again);
+	holders_expect_sandboxes(n.holders, true); /* this alone does not query the kubelet */
+	until(&n, lists_three);
+	until(&n, kubelet_is_queried_again);
 	node_close(&n);
 }
 
-static bool both_are_asked(struct node *n)
+static bool both_are_queried(struct node *n)
 {
 	return n->kubelet.questions > n->questions && n->runtime.lists > n->lists;
 }
@@ -268,8 +270,8 @@ static void test_both_lists_are_queried(void **state)
 	until(&n, is_known);
 	n.questions = n.kubelet.questions;
 	n.lists = n.runtime.lists;
-	holders_ask_all(n.holders);
-	until(&n, both_are_asked);
+	holders_request_all(n.holders);
+	until(&n, both_are_queried);
 	node_close(&n);
 }
 

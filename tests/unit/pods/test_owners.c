@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Whose processes are: by a cgroup that an event named, by /proc, and the events that wait for it.
- */
+/* The pods of processes, found by the cgroup in an event or by /proc; events wait for the
+ * result. */
 #include "owners.h"
 
 #include <setjmp.h>
@@ -55,7 +55,7 @@ static void on_named(const struct process_owner *owners, size_t n, void *arg)
 	w->n_named += n;
 }
 
-static const struct sandbox_list *known_pods(void *arg)
+static const struct sandbox_list *list_pods(void *arg)
 {
 	return &((struct world *)arg)->pods;
 }
@@ -74,7 +74,7 @@ static int setup(void **state)
 {
 	struct world *w = calloc(1, sizeof(*w));
 	const struct owners_hooks hooks = {
-		.named = on_named, .event = on_event, .sandboxes = known_pods, .arg = w};
+		.named = on_named, .event = on_event, .sandboxes = list_pods, .arg = w};
 	struct err e;
 
 	w->dir = tmptree_new();
@@ -116,17 +116,17 @@ static bool has_all_events(void *arg)
 	return ((struct world *)arg)->n_events >= 5000;
 }
 
-static void tell(struct world *w, uint32_t pid, uint64_t cgroup)
+static void deliver(struct world *w, uint32_t pid, uint64_t cgroup)
 {
 	const struct event e = {.reason = "PfcChanged", .message = "PFC off"};
 
 	owners_deliver(w->owners, pid, cgroup, &e);
 }
 
-static void tell_and_wait(struct world *w, uint32_t pid, uint64_t cgroup)
+static void deliver_and_wait(struct world *w, uint32_t pid, uint64_t cgroup)
 {
 	w->n_events = 0;
-	tell(w, pid, cgroup);
+	deliver(w, pid, cgroup);
 	assert_true(loop_until(&w->loop, has_event, w, PATIENCE_MS));
 	assert_int_equal(w->n_events, 1);
 }
@@ -137,60 +137,60 @@ static void an_event_waits_for_its_pod_once(void **state)
 {
 	struct world *w = *state;
 
-	tell(w, 4711, 7);
+	deliver(w, 4711, 7);
 	assert_int_equal(w->n_events, 0);
 	assert_true(loop_until(&w->loop, has_event, w, PATIENCE_MS));
 	assert_string_equal(w->last.namespace, "train");
 	assert_string_equal(w->last.pod, "job-7");
 	assert_string_equal(w->last.message, "PFC off");
-	tell(w, 4711, 7);
-	assert_int_equal(w->n_events, 2); /* known by now */
+	deliver(w, 4711, 7);
+	assert_int_equal(w->n_events, 2); /* the pod is cached */
 	assert_int_equal(w->n_named, 1);
-	tell(w, 4711, 8); /* another process under this pid */
+	deliver(w, 4711, 8); /* another process with the same PID */
 	assert_int_equal(w->n_events, 2);
 }
 
-static void nobody_waits_for_the_kernel_or_the_dead(void **state)
+static void an_event_of_the_kernel_or_an_exited_process_does_not_wait(void **state)
 {
 	struct world *w = *state;
 
-	tell(w, 0, 0);
+	deliver(w, 0, 0);
 	assert_int_equal(w->n_events, 1);
-	tell(w, 4712, 7);
+	deliver(w, 4712, 7);
 	assert_true(loop_until(&w->loop, has_answer, w, PATIENCE_MS));
-	assert_int_equal(w->n_events, 2); /* with the answer, and no later */
+	assert_int_equal(w->n_events, 2); /* delivered with the result */
 	assert_string_equal(w->last.pod, "");
 	assert_string_equal(w->last.message, "PFC off");
 	assert_int_equal(w->n_named, 0);
 }
 
-static void a_pod_that_no_runtime_knows_is_told_by_its_uid(void **state)
+static void a_pod_unknown_to_the_runtime_is_named_by_its_uid(void **state)
 {
 	struct world *w = *state;
 
 	w->pods.n = 0;
-	tell_and_wait(w, 4711, 7);
+	deliver_and_wait(w, 4711, 7);
 	assert_string_equal(w->last.pod, "");
 	assert_string_equal(w->last.message, "PFC off; pod " UID);
 }
 
-static void many_at_once_are_all_told(void **state)
+static void many_events_at_once_are_all_delivered(void **state)
 {
 	struct world *w = *state;
 
 	for (uint32_t i = 0; i < 5000; i++)
-		tell(w, 10000 + i, 7);
-	assert_true(w->n_events > 4900); /* there is room for a few to wait */
+		deliver(w, 10000 + i, 7);
+	assert_true(w->n_events > 4900); /* only a few events can wait */
 	assert_true(w->n_events < 5000);
 	assert_true(loop_until(&w->loop, has_all_events, w, PATIENCE_MS));
 	assert_int_equal(w->n_events, 5000);
 }
 
-static void the_end_tells_what_waits(void **state)
+static void closing_delivers_waiting_events(void **state)
 {
 	struct world *w = *state;
 
-	tell(w, 4711, 7);
+	deliver(w, 4711, 7);
 	assert_int_equal(w->n_events, 0);
 	owners_close(take_ptr(w->owners));
 	assert_int_equal(w->n_events, 1);
@@ -199,7 +199,7 @@ static void the_end_tells_what_waits(void **state)
 
 /* --- processes -------------------------------------------------------------------------------- */
 
-/* Where cgroup v2 is mounted, "" = nowhere. */
+/* Returns the mount point of cgroup v2, "" = none. */
 static void find_cgroup2(char *ret, size_t size)
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "r");
@@ -213,7 +213,7 @@ static void find_cgroup2(char *ret, size_t size)
 		endmntent(mounts);
 }
 
-/* A container's cgroup and all above it. */
+/* A container's cgroup and its parents. */
 static const char *const cgroups[] = {"", "/kubepods", "/kubepods/burstable", "/" KUBEPODS,
 				      "/" KUBEPODS "/x"};
 
@@ -249,8 +249,8 @@ static uint64_t cgroup_id(const char *root)
 	return st.st_ino;
 }
 
-/* A tool that sets PFC has ended before anybody can ask /proc. */
-static void a_process_that_has_ended_is_known_by_its_cgroup(void **state)
+/* A tool that sets PFC exits before its /proc folder can be read. */
+static void an_exited_process_is_found_by_its_cgroup(void **state)
 {
 	struct world *w = *state;
 	char mount[256], root[300];
@@ -265,24 +265,25 @@ static void a_process_that_has_ended_is_known_by_its_cgroup(void **state)
 	tmptree_link(w->dir, "self", "/proc/self");
 	tmptree_link(w->dir, "1/root/sys/fs/cgroup", mount);
 	id = cgroup_id(root);
-	tell_and_wait(w, 4712, id);
+	deliver_and_wait(w, 4712, id);
 	remove_cgroups(root);
 	assert_string_equal(w->last.pod, "job-7");
-	tell_and_wait(w, 4713, id); /* the cgroup is gone, too */
+	deliver_and_wait(w, 4713, id); /* the cgroup was removed, too */
 	assert_string_equal(w->last.pod, "");
-	tell_and_wait(w, 4711, id); /* but not this process */
+	deliver_and_wait(w, 4711, id); /* this process still exists */
 	assert_string_equal(w->last.pod, "job-7");
 }
 
-static void each_is_asked_once_in_order(void **state)
+static void each_process_is_read_once_in_order(void **state)
 {
 	struct world *w = *state;
-	struct process_owner asked[] = {{.pid = 4712}, {.pid = 0},    {.pid = 4711},
-					{.pid = 4712}, {.pid = 4713}, {.pid = 4711}};
+	struct process_owner requested[] = {{.pid = 4712}, {.pid = 0},	  {.pid = 4711},
+					    {.pid = 4712}, {.pid = 4713}, {.pid = 4711}};
 	struct process_owner *owners;
 
 	put_process(w, 4713, "0::/system.slice/x.service\n");
-	assert_int_equal(process_owners(w->hw.proc_fd, asked, ARRAY_SIZE(asked), &owners), 2);
+	assert_int_equal(process_owners(w->hw.proc_fd, requested, ARRAY_SIZE(requested), &owners),
+			 2);
 	assert_int_equal(owners[0].pid, 4711);
 	assert_string_equal(owners[0].comm, "dcb");
 	assert_string_equal(owners[0].pod_uid, UID);
@@ -309,12 +310,12 @@ TEST_GROUP(owners)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(an_event_waits_for_its_pod_once),
-		TEST(nobody_waits_for_the_kernel_or_the_dead),
-		TEST(a_pod_that_no_runtime_knows_is_told_by_its_uid),
-		TEST(many_at_once_are_all_told),
-		TEST(the_end_tells_what_waits),
-		TEST(a_process_that_has_ended_is_known_by_its_cgroup),
-		TEST(each_is_asked_once_in_order),
+		TEST(an_event_of_the_kernel_or_an_exited_process_does_not_wait),
+		TEST(a_pod_unknown_to_the_runtime_is_named_by_its_uid),
+		TEST(many_events_at_once_are_all_delivered),
+		TEST(closing_delivers_waiting_events),
+		TEST(an_exited_process_is_found_by_its_cgroup),
+		TEST(each_process_is_read_once_in_order),
 		TEST(the_process_of_a_thread),
 	};
 

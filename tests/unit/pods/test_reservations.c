@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is given away: reservations, what the kubelet's list says about them, and when. */
+/* Allocations: reservations by Allocate, and when the kubelet's list confirms or ends them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@
 #define INIT	      "u1"
 #define SET(dst, src) snprintf((dst), sizeof(dst), "%s", (src))
 
-/* No checkpoint. */
+/* an empty checkpoint */
 static const struct pod_list none;
 
 static int setup(void **state)
@@ -46,7 +46,7 @@ static void add(struct pod_list *l, const char *resource, const char *id, const 
 	l->source = POD_SOURCE_API;
 }
 
-/* Applies a list with these IDs of R, separated by blanks. */
+/* Applies a list with these IDs of resource R, separated by blanks. */
 static int apply(struct reservations *l, const char *ids, uint64_t asked_ms)
 {
 	struct pod_list list = {.source = POD_SOURCE_API};
@@ -67,7 +67,7 @@ static void reserve(struct reservations *l, const char *id, uint64_t now_ms)
 	assert_int_equal(reservations_add(l, R, id, now_ms), 0);
 }
 
-/* "0:pod 1:-": IDs and pods. */
+/* Returns IDs and pods: "0:pod 1:-". */
 static const char *listed(const struct reservations *l)
 {
 	static char text[512];
@@ -82,14 +82,14 @@ static const char *listed(const struct reservations *l)
 	return text;
 }
 
-static void test_nothing_is_given_away_at_first(void **state)
+static void test_nothing_is_allocated_at_first(void **state)
 {
 	struct reservations *l = *state;
 
 	assert_int_equal(reservations_state(l, R, "1"), RESERVATION_FREE);
 	assert_int_equal(reservations_list(l)->n, 0);
 	assert_int_equal(reservations_list(l)->source, POD_SOURCE_NONE);
-	assert_true(reservations_ask_at(l) == UINT64_MAX);
+	assert_true(reservations_request_at(l) == UINT64_MAX);
 	reservations_free(NULL);
 }
 
@@ -101,35 +101,35 @@ static void test_reserved_then_held_then_free(void **state)
 	assert_int_equal(reservations_state(l, R, "1"), RESERVATION_RESERVED);
 	assert_int_equal(reservations_state(l, S, "1"), RESERVATION_FREE);
 	assert_int_equal(reservations_state(l, R, "2"), RESERVATION_FREE);
-	assert_true(reservations_ask_at(l) == SETTLED);
+	assert_true(reservations_request_at(l) == SETTLED);
 	assert_int_equal(apply(l, "1", SETTLED), 1);
 	assert_int_equal(reservations_state(l, R, "1"), RESERVATION_HELD);
-	assert_true(reservations_ask_at(l) == UINT64_MAX);
+	assert_true(reservations_request_at(l) == UINT64_MAX);
 	assert_int_equal(apply(l, "", SETTLED + 1), 1);
 	assert_int_equal(reservations_state(l, R, "1"), RESERVATION_FREE);
 }
 
-static void test_a_reservation_that_came_to_nothing_ends(void **state)
+static void test_an_unconfirmed_reservation_ends(void **state)
 {
 	struct reservations *l = *state;
 
 	reserve(l, "1", 1000);
-	/* The kubelet may not have entered it yet. */
-	assert_int_equal(apply(l, "", 999), 1); /* now the source is known */
+	/* The kubelet's list may not contain it yet. */
+	assert_int_equal(apply(l, "", 999), 1); /* the source of the list is new */
 	assert_int_equal(apply(l, "", 1000), 0);
 	assert_int_equal(apply(l, "", SETTLED - 1), 0);
 	assert_int_equal(reservations_state(l, R, "1"), RESERVATION_RESERVED);
 	assert_int_equal(apply(l, "", SETTLED), 1);
 	assert_int_equal(reservations_state(l, R, "1"), RESERVATION_FREE);
-	assert_true(reservations_ask_at(l) == UINT64_MAX);
+	assert_true(reservations_request_at(l) == UINT64_MAX);
 }
 
-static void test_a_young_reservation_outlives_the_init_container(void **state)
+static void test_a_new_reservation_outlives_the_init_container(void **state)
 {
 	struct reservations *l = *state;
 
 	assert_int_equal(apply(l, "1", 500), 1);
-	/* Allocate for the container that gets what the init container had. */
+	/* Allocate for a container that reuses an init container's device. */
 	reserve(l, "1", 1000);
 	assert_int_equal(reservations_state(l, R, "1"), RESERVATION_RESERVED);
 	assert_int_equal(apply(l, "1", 1500), 1);
@@ -155,7 +155,7 @@ static void test_an_allocation_disproves_the_holders(void **state)
 	assert_string_equal(listed(l), "1:- 2:job-1");
 	assert_int_equal(reservations_state(l, R, "1"), RESERVATION_RESERVED);
 	assert_true(reservations_generation(l) > generation);
-	/* What was asked for before names those holders still. */
+	/* A list requested before the Allocate still contains the old holders. */
 	assert_int_equal(reservations_apply(l, &list, &none, 999), 0);
 	assert_string_equal(listed(l), "1:- 2:job-1");
 	assert_int_equal(apply(l, "1 2", 1001), 1);
@@ -163,7 +163,7 @@ static void test_an_allocation_disproves_the_holders(void **state)
 	pod_list_done(&list);
 }
 
-static void test_reserving_again_renews(void **state)
+static void test_reserving_again_extends_the_grace_period(void **state)
 {
 	struct reservations *l = *state;
 	uint64_t generation;
@@ -177,23 +177,23 @@ static void test_reserving_again_renews(void **state)
 	assert_int_equal(reservations_state(l, R, "1"), RESERVATION_RESERVED);
 }
 
-static void test_a_list_out_of_date_or_of_nothing_says_nothing(void **state)
+static void test_an_old_or_missing_list_changes_nothing(void **state)
 {
 	struct reservations *l = *state;
-	struct pod_list unknown = {0};
+	struct pod_list missing = {0};
 
 	assert_int_equal(apply(l, "1", 5000), 1);
 	assert_int_equal(apply(l, "", 4999), 0);
-	assert_int_equal(reservations_apply(l, &unknown, &none, 9000), 0);
+	assert_int_equal(reservations_apply(l, &missing, &none, 9000), 0);
 	reserve(l, "2", 5000);
-	assert_int_equal(reservations_apply(l, &unknown, &none, 90000), 0);
+	assert_int_equal(reservations_apply(l, &missing, &none, 90000), 0);
 	assert_string_equal(listed(l), "1:pod 2:-");
-	/* That one did not make later ones out of date. */
+	/* The missing list's later time does not make this one old. */
 	assert_int_equal(apply(l, "1 2", 8000), 1);
 	assert_int_equal(reservations_list(l)->source, POD_SOURCE_API);
 }
 
-static void test_the_list_is_sorted_and_whole(void **state)
+static void test_the_list_is_sorted_and_complete(void **state)
 {
 	struct reservations *l = *state;
 	struct pod_list list = {0};
@@ -230,8 +230,8 @@ static void test_generations_count_changes(void **state)
 	assert_true(reservations_generation(l) == g);
 }
 
-/* The checkpoint knows pods by their uid only. */
-static void test_a_pod_known_by_uid_holds_too(void **state)
+/* The checkpoint has only the pods' uids. */
+static void test_a_pod_known_by_uid_holds_its_device(void **state)
 {
 	struct reservations *l = *state;
 	struct pod_list list = {0};
@@ -243,7 +243,7 @@ static void test_a_pod_known_by_uid_holds_too(void **state)
 	assert_int_equal(reservations_apply(l, &list, &none, 1001), 1);
 	pod_list_done(&list);
 	assert_int_equal(reservations_state(l, R, "1"), RESERVATION_HELD);
-	/* Held is also what the kubelet cannot name the pod of. */
+	/* A device is also held if the kubelet does not name its pod. */
 	list = (struct pod_list){0};
 	add(&list, R, "2", "");
 	assert_int_equal(reservations_apply(l, &list, &none, SETTLED), 1);
@@ -251,16 +251,15 @@ static void test_a_pod_known_by_uid_holds_too(void **state)
 	assert_int_equal(reservations_state(l, R, "2"), RESERVATION_HELD);
 }
 
-/* When a device was given away, since when its container waits, and when the list was asked for
- * stand in the list. */
-static void test_times_are_kept(void **state)
+/* The list contains the times of Allocate, of a container's wait, and of the query. */
+static void test_times_are_recorded(void **state)
 {
 	struct reservations *l = *state;
 	struct pod_list list = {0};
 
 	assert_int_equal(reservations_add(l, R, "1", 1000), 0);
 	assert_int_equal(reservations_list(l)->devices[0].reserved_ms, 1000);
-	assert_int_equal(reservations_add(l, R, "1", 1100), 0); /* an init container's, again */
+	assert_int_equal(reservations_add(l, R, "1", 1100), 0); /* again for an init container */
 	assert_int_equal(reservations_list(l)->devices[0].reserved_ms, 1100);
 	add(&list, R, "1", "p");
 	add(&list, R, "1", "q");
@@ -283,27 +282,29 @@ static void test_times_are_kept(void **state)
 	assert_int_equal(reservations_add(l, R, "1", 9000), 0);
 	assert_string_equal(listed(l), "1:- 2:r");
 	assert_int_equal(reservations_list(l)->devices[0].reserved_ms, 9000);
-	assert_int_equal(reservations_list(l)->devices[0].start_ms, 0); /* whoever had it before */
+	assert_int_equal(reservations_list(l)->devices[0].start_ms, 0); /* the previous holder's */
 	pod_list_done(&list);
 	assert_int_equal(apply(l, "2", 9000 + RESERVATION_GRACE_MS), 1);
 	assert_int_equal(apply(l, "1 2", 9001 + RESERVATION_GRACE_MS), 1);
 	assert_int_equal(reservations_list(l)->devices[0].reserved_ms, 0);
-	reservations_note_end(l, R, "3"); /* gone meanwhile */
+	reservations_note_end(l, R, "3"); /* not in the list any more */
 }
 
 /* --- init containers -------------------------------------------------------------------------- */
 
-/* A list with this pod's ID, and a checkpoint with this one's; "" = none. */
-static int apply_both(struct reservations *l, const char *named, const char *saved,
+/* Applies a list with the ID `listed_id` of a pod, and a checkpoint with the ID `saved_id`; "" =
+ * none. */
+static int apply_both(struct reservations *l, const char *listed_id, const char *saved_id,
 		      uint64_t asked_ms)
 {
 	struct pod_list list = {.source = POD_SOURCE_API}, checkpoint = {0};
-	const struct pod_device d = {.resource = R, .id = saved, .container = "init", .uid = INIT};
+	const struct pod_device d = {
+		.resource = R, .id = saved_id, .container = "init", .uid = INIT};
 	int r;
 
-	if (named[0])
-		add(&list, R, named, "pod");
-	if (saved[0])
+	if (listed_id[0])
+		add(&list, R, listed_id, "pod");
+	if (saved_id[0])
 		assert_int_equal(pod_list_push(&checkpoint, &d), 0);
 	r = reservations_apply(l, &list, &checkpoint, asked_ms);
 	pod_list_done(&checkpoint);
@@ -311,48 +312,48 @@ static int apply_both(struct reservations *l, const char *named, const char *sav
 	return r;
 }
 
-/* The kubelet's list never names it; for as long as the checkpoint does, it is given away. */
+/* The kubelet's list never contains it; it is allocated as long as the checkpoint contains it. */
 static void test_an_init_containers_device(void **state)
 {
 	struct pod_list list = {.source = POD_SOURCE_API};
 	struct reservations *l = *state;
 
-	assert_false(reservations_lacks(l, &list));
+	assert_false(reservations_need_checkpoint(l, &list));
 	assert_int_equal(reservations_add(l, R, "1", 1000), 0);
-	assert_true(reservations_lacks(l, &list));
+	assert_true(reservations_need_checkpoint(l, &list));
 	assert_int_equal(apply_both(l, "", "1", 1100), 1);
 	assert_string_equal(reservations_list(l)->devices[0].uid, INIT);
 	assert_string_equal(reservations_list(l)->devices[0].container, "init");
 	assert_int_equal(reservations_list(l)->devices[0].reserved_ms, 1000);
 	assert_int_equal(reservations_list(l)->n, 1);
-	/* The kubelet may give it away once more. */
+	/* The kubelet may allocate it again. */
 	assert_int_equal(reservations_state(l, R, "1"), RESERVATION_RESERVED);
 	assert_int_equal(apply_both(l, "", "1", SETTLED), 0);
 	assert_int_equal(apply_both(l, "", "1", 9000), 0);
-	assert_true(reservations_lacks(l, &list));
-	assert_true(reservations_ask_at(l) == UINT64_MAX);
+	assert_true(reservations_need_checkpoint(l, &list));
+	assert_true(reservations_request_at(l) == UINT64_MAX);
 	assert_int_equal(reservations_list(l)->devices[0].reserved_ms, 1000);
 	assert_int_equal(apply_both(l, "", "", 9100), 1);
 	assert_int_equal(reservations_state(l, R, "1"), RESERVATION_FREE);
 	assert_int_equal(apply_both(l, "", "1", 9200), 0);
 }
 
-/* What the list names it knows better, and what was never given away is nobody's. */
-static void test_the_checkpoint_is_no_list(void **state)
+/* The list takes precedence over the checkpoint, and a device that was never reserved is free. */
+static void test_the_checkpoint_does_not_replace_the_list(void **state)
 {
 	struct reservations *l = *state;
 
-	assert_int_equal(apply_both(l, "", "1", 900), 1); /* now the source is known */
+	assert_int_equal(apply_both(l, "", "1", 900), 1); /* the source of the list is new */
 	assert_int_equal(reservations_list(l)->n, 0);
 	reserve(l, "1", 1000);
 	assert_int_equal(apply_both(l, "1", "1", 1100), 1);
 	assert_string_equal(listed(l), "1:pod");
 	assert_int_equal(reservations_state(l, R, "1"), RESERVATION_HELD);
-	/* Its pod is gone, and it was not given away since. */
+	/* The pod has ended, and there was no Allocate since. */
 	assert_int_equal(apply_both(l, "1", "1", SETTLED), 0);
 	assert_int_equal(apply_both(l, "", "1", SETTLED + 100), 1);
 	assert_int_equal(reservations_list(l)->n, 0);
-	/* Its container reuses what an init container had. */
+	/* A container reuses an init container's device. */
 	reserve(l, "2", 5000);
 	assert_int_equal(apply_both(l, "", "2", 5100), 1);
 	reserve(l, "2", 5200);
@@ -360,7 +361,7 @@ static void test_the_checkpoint_is_no_list(void **state)
 	assert_string_equal(listed(l), "2:pod");
 }
 
-static void test_a_start_tells_that_it_was_given_away(void **state)
+static void test_a_container_start_implies_a_reservation(void **state)
 {
 	struct reservations *l = *state;
 
@@ -374,7 +375,7 @@ static void test_a_start_tells_that_it_was_given_away(void **state)
 	assert_int_equal(reservations_state(l, R, "1"), RESERVATION_FREE);
 }
 
-static void test_resources_are_apart(void **state)
+static void test_resources_are_independent(void **state)
 {
 	struct reservations *l = *state;
 
@@ -400,7 +401,7 @@ static void test_many(void **state)
 				   reservations_list(l)->devices[i].id) < 0);
 	assert_int_equal(apply(l, first, SETTLED), 1);
 	assert_string_equal(listed(l), "v0000:pod");
-	for (int i = 0; i < 9; i++) { /* the arrays grow on after they have shrunk */
+	for (int i = 0; i < 9; i++) { /* the arrays grow again after they have shrunk */
 		snprintf(id, sizeof(id), "w%d", i);
 		reserve(l, id, 1000);
 	}
@@ -465,7 +466,7 @@ static void test_a_reservation_may_fail(void **state)
 		assert_int_equal(reservations_state(l, R, "3"),
 				 failed ? RESERVATION_FREE : RESERVATION_RESERVED);
 		assert_true((reservations_generation(l) == generation) == failed);
-		assert_true(reservations_ask_at(l) == SETTLED);
+		assert_true(reservations_request_at(l) == SETTLED);
 		assert_int_equal(reservations_add(l, R, "3", 1000), 0);
 		assert_string_equal(listed(l), "1:- 2:- 3:-");
 		reservations_free(l);
@@ -477,21 +478,21 @@ TEST_GROUP(reservations)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_nothing_is_given_away_at_first),
+		TEST(test_nothing_is_allocated_at_first),
 		TEST(test_reserved_then_held_then_free),
-		TEST(test_a_reservation_that_came_to_nothing_ends),
-		TEST(test_a_young_reservation_outlives_the_init_container),
+		TEST(test_an_unconfirmed_reservation_ends),
+		TEST(test_a_new_reservation_outlives_the_init_container),
 		TEST(test_an_allocation_disproves_the_holders),
-		TEST(test_reserving_again_renews),
-		TEST(test_a_list_out_of_date_or_of_nothing_says_nothing),
-		TEST(test_the_list_is_sorted_and_whole),
+		TEST(test_reserving_again_extends_the_grace_period),
+		TEST(test_an_old_or_missing_list_changes_nothing),
+		TEST(test_the_list_is_sorted_and_complete),
 		TEST(test_generations_count_changes),
-		TEST(test_a_pod_known_by_uid_holds_too),
-		TEST(test_times_are_kept),
+		TEST(test_a_pod_known_by_uid_holds_its_device),
+		TEST(test_times_are_recorded),
 		TEST(test_an_init_containers_device),
-		TEST(test_the_checkpoint_is_no_list),
-		TEST(test_a_start_tells_that_it_was_given_away),
-		TEST(test_resources_are_apart),
+		TEST(test_the_checkpoint_does_not_replace_the_list),
+		TEST(test_a_container_start_implies_a_reservation),
+		TEST(test_resources_are_independent),
 		TEST(test_many),
 		TEST(test_any_allocation_may_fail),
 		TEST(test_a_reservation_may_fail),

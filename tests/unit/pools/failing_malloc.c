@@ -24,9 +24,9 @@ void *calloc(size_t n, size_t size);
 void *realloc(void *old, size_t n);
 void free(void *p);
 
-static long allocations_left = -1; /* until the one that fails; < 0: none fails */
+static long allocations_left = -1; /* allocations until the one that fails; < 0: none fails */
 static bool counting;
-static long live; /* allocated while counting, and not freed */
+static long n_allocated; /* allocations since counting began that are not freed */
 
 static bool fails(void)
 {
@@ -37,7 +37,7 @@ void *malloc(size_t n)
 {
 	void *p = fails() ? NULL : __libc_malloc(n);
 
-	live += counting && p;
+	n_allocated += counting && p;
 	return p;
 }
 
@@ -45,7 +45,7 @@ void *calloc(size_t n, size_t size)
 {
 	void *p = fails() ? NULL : __libc_calloc(n, size);
 
-	live += counting && p;
+	n_allocated += counting && p;
 	return p;
 }
 
@@ -53,13 +53,13 @@ void *realloc(void *old, size_t n)
 {
 	void *p = fails() ? NULL : __libc_realloc(old, n);
 
-	live += counting && p && !old;
+	n_allocated += counting && p && !old;
 	return p;
 }
 
 void free(void *p)
 {
-	live -= counting && p;
+	n_allocated -= counting && p;
 	__libc_free(p);
 }
 
@@ -70,14 +70,14 @@ unsigned fail_each_allocation(attempt_fn *attempt)
 	int r = 0;
 
 	for (n = 0; reached; n++) {
-		live = 0;
+		n_allocated = 0;
 		counting = true;
 		allocations_left = n;
 		r = attempt();
 		reached = allocations_left < 0;
 		allocations_left = -1;
 		counting = false;
-		assert_int_equal(live, 0);
+		assert_int_equal(n_allocated, 0);
 		assert_true(r == 0 || (reached && r == -ENOMEM));
 		assert_true(n < 10000);
 	}

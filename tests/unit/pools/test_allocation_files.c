@@ -28,8 +28,8 @@ static void assert_cdi(const char *id, const char *expected)
 	assert_int_equal(g.n_cdi_devices, expected ? 1 : 0);
 	if (expected)
 		assert_string_equal(g.cdi_devices[0], expected);
-	assert_true(g.n_nodes > 0);	      /* nodes travel in any case */
-	assert_int_equal(g.n_annotations, 1); /* of its own: CDI's are not among them */
+	assert_true(g.n_nodes > 0);	      /* nodes are always granted */
+	assert_int_equal(g.n_annotations, 1); /* ours; the CDI annotations are not added yet */
 	container_grant_done(&g);
 }
 
@@ -42,14 +42,14 @@ static void test_cdi_names(void **state)
 	assert_cdi("mlx5_core.sf.4", "intel.com/net-sf=mlx5_core.sf.4");
 	given.pool.type = DEVICE_ACCELERATOR;
 	assert_cdi("0000:03:02.1", "intel.com/net-accel=0000:03:02.1");
-	rename_pool("3com.com", "sriov"); /* a resource's prefix, but no CDI vendor */
+	rename_pool("3com.com", "sriov"); /* a resource's prefix, but not a CDI vendor */
 	assert_cdi("0000:03:02.1", NULL);
 	rename_pool("intel.com", "sriov");
 	share_pool(POOL_SHARED_ONE, ID_DEVICE_SLOT);
 	assert_cdi("slot-1", "intel.com/net-rdma=sriov-0000:04:00.0");
 }
 
-/* A device of CDI must change something. */
+/* A CDI device must contain at least one edit. */
 static void test_no_nodes_no_cdi(void **state)
 {
 	struct container_grant g;
@@ -76,7 +76,7 @@ static void assert_keys(const json_t *o, const char *allowed)
 	}
 }
 
-/* The published schema's rules, as far as we use it: what is required, and nothing else. */
+/* Checks the rules of the published schema for the keys that we use; other keys are errors. */
 static void assert_valid_spec(const char *text)
 {
 	json_t *spec = json_loads(text, JSON_REJECT_DUPLICATES, NULL), *device, *node, *edits;
@@ -152,7 +152,7 @@ static void test_no_devices_no_specification(void **state)
 	assert_int_equal(allocation_cdi_spec(&json, &name, &given.in), 0);
 	assert_null(json);
 	free(name);
-	given.pool.cdi = given.pool.whole_directory = true; /* a folder is no device */
+	given.pool.cdi = given.pool.whole_directory = true; /* a folder is no device node */
 	assert_int_equal(allocation_cdi_spec(&json, &name, &given.in), 0);
 	assert_null(json);
 	free(name);
@@ -182,7 +182,7 @@ static void print_device_infos(FILE *out)
 	put_device_info(out, "mlx5_core.sf.4");
 	put_device_info(out, "rxe0");
 	given.pool.selectors = &given.plain;
-	put_device_info(out, "0000:03:02.1"); /* RDMA is not asked for */
+	put_device_info(out, "0000:03:02.1"); /* without isRdma */
 	put_device_info(out, "0000:03:02.2");
 	given.plain.need_vhost_net = true;
 	put_device_info(out, "0000:03:02.2");
@@ -199,17 +199,17 @@ static void test_device_info(void **state)
 	(void)state;
 
 	assert_golden("tests/golden/allocation_device_info.txt", print_device_infos);
-	assert_int_equal(allocation_device_info(&json, &name, &given.in, "nobody"), -ENOENT);
+	assert_int_equal(allocation_device_info(&json, &name, &given.in, "unknown"), -ENOENT);
 }
 
-static void test_which_device_info_is_stale(void **state)
+static void test_stale_device_info(void **state)
 {
 	(void)state;
 	assert_true(allocation_device_info_is_stale(&given.view,
 						    "intel.com-sriov-0000:99:00.1-device.json"));
 	assert_false(allocation_device_info_is_stale(&given.view,
 						     "intel.com-sriov-0000:03:02.1-device.json"));
-	/* Of intel.com/sriov-x, of somebody else, of nobody. */
+	/* Files of intel.com/sriov-x, of another domain, and with invalid names. */
 	assert_false(allocation_device_info_is_stale(&given.view,
 						     "intel.com-sriov-x-0000:99:00.1-device.json"));
 	assert_false(allocation_device_info_is_stale(&given.view,
@@ -229,7 +229,7 @@ TEST_GROUP(allocation_files)
 		ALLOCATION_TEST(test_cdi_specifications),
 		ALLOCATION_TEST(test_no_devices_no_specification),
 		ALLOCATION_TEST(test_device_info),
-		ALLOCATION_TEST(test_which_device_info_is_stale),
+		ALLOCATION_TEST(test_stale_device_info),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a container gets: nodes by exact match, variables as sriov-network-device-plugin writes
- * them, slots of shared pools. */
+/* What a container is granted: nodes by exact match, variables as sriov-network-device-plugin
+ * writes them, slots of shared pools. */
 #include "allocation.h"
 
 #include <jansson.h>
@@ -28,7 +28,7 @@ static const char *env(const struct container_grant *g, const char *key)
 
 /* --- variables ------------------------------------------------------------------------------- */
 
-static void test_the_variables_are_those_of_the_peer(void **state)
+static void test_variables_are_those_of_sriov_network_device_plugin(void **state)
 {
 	struct container_grant g;
 	(void)state;
@@ -37,7 +37,7 @@ static void test_the_variables_are_those_of_the_peer(void **state)
 	assert_int_equal(g.n_envs, 2);
 	assert_string_equal(env(&g, "PCIDEVICE_INTEL_COM_SRIOV"), "0000:03:02.1,0000:03:04.3");
 	assert_non_null(env(&g, "PCIDEVICE_INTEL_COM_SRIOV_INFO"));
-	/* The kubelet keeps it with the answer, whatever becomes of the pool. */
+	/* Recorded in the kubelet's checkpoint, in case the pool's "network" changes later. */
 	assert_int_equal(g.n_annotations, 1);
 	assert_string_equal(g.annotations[0].key, "rocelet.dev/network");
 	assert_string_equal(g.annotations[0].value, "none");
@@ -45,7 +45,7 @@ static void test_the_variables_are_those_of_the_peer(void **state)
 	assert_int_equal(g.n_cdi_devices, 0);
 	container_grant_done(&g);
 
-	must_grant(&g, "0000:03:04.3", "0000:03:02.1"); /* the order of the request */
+	must_grant(&g, "0000:03:04.3", "0000:03:02.1"); /* in the order of the request */
 	assert_string_equal(env(&g, "PCIDEVICE_INTEL_COM_SRIOV"), "0000:03:04.3,0000:03:02.1");
 	container_grant_done(&g);
 
@@ -55,7 +55,7 @@ static void test_the_variables_are_those_of_the_peer(void **state)
 	container_grant_done(&g);
 }
 
-static void test_a_pool_with_a_network_says_nothing_of_it(void **state)
+static void test_a_native_pool_has_no_network_annotation(void **state)
 {
 	static struct pool_network network;
 	struct container_grant g;
@@ -108,14 +108,14 @@ static void print_infos(FILE *out)
 	put_info(out, "0000:03:02.4");
 }
 
-static void test_the_details_are_those_of_the_peer(void **state)
+static void test_details_are_those_of_sriov_network_device_plugin(void **state)
 {
 	(void)state;
 	assert_golden("tests/golden/allocation_info.json", print_infos);
 }
 
-/* Names from the kernel may have any bytes; the API carries only characters. */
-static void test_odd_bytes_become_characters(void **state)
+/* Names from the kernel may have any bytes; the API allows only UTF-8. */
+static void test_invalid_utf8_is_replaced(void **state)
 {
 	struct container_grant g;
 	(void)state;
@@ -181,12 +181,12 @@ static void assert_nodes(const char *id, const char *expected)
 	container_grant_done(&g);
 }
 
-static void test_rdma_nodes_are_the_devices_own(void **state)
+static void test_rdma_nodes_belong_to_the_device(void **state)
 {
 	struct container_grant g;
 	(void)state;
 
-	/* Neither umad nor issm unless asked for; and nothing of mlx5_10. */
+	/* umad and issm only if the pool requests them; no node of mlx5_10. */
 	assert_nodes("0000:03:02.1",
 		     "/dev/infiniband/uverbs1 /dev/infiniband/ucm1 /dev/infiniband/rdma_cm");
 	given.pool.umad = true;
@@ -198,7 +198,7 @@ static void test_rdma_nodes_are_the_devices_own(void **state)
 		     "/dev/infiniband/ucm1 /dev/infiniband/rdma_cm");
 	assert_nodes("mlx5_core.sf.4", "/dev/infiniband/umad4 /dev/infiniband/uverbs4 "
 				       "/dev/infiniband/rdma_cm");
-	/* A RoCE port has no issm, an iWARP one no umad: fine. */
+	/* A RoCE port has no issm node and an iWARP port no umad node: no error. */
 	assert_nodes("0000:03:04.3", "/dev/infiniband/uverbs3 /dev/infiniband/rdma_cm");
 	assert_nodes("rxe0", "/dev/infiniband/uverbs11 /dev/infiniband/rdma_cm");
 
@@ -213,7 +213,7 @@ static void test_rdma_nodes_are_the_devices_own(void **state)
 	container_grant_done(&g);
 }
 
-static void test_permissions_are_the_pools(void **state)
+static void test_permissions_are_set_by_the_pool(void **state)
 {
 	struct container_grant g;
 	(void)state;
@@ -230,7 +230,7 @@ static void test_user_space_drivers(void **state)
 	(void)state;
 
 	given.pool.selectors = &given.plain;
-	assert_nodes("0000:03:02.1", ""); /* RDMA was not asked for */
+	assert_nodes("0000:03:02.1", ""); /* without isRdma */
 	assert_nodes("0000:03:02.2", "/dev/vfio/vfio /dev/vfio/12");
 	assert_nodes("0000:05:00.0", "/dev/vfio/vfio /dev/vfio/noiommu-3>/dev/vfio/3");
 	assert_nodes("0000:06:00.0", "/dev/uio0");
@@ -238,11 +238,11 @@ static void test_user_space_drivers(void **state)
 	assert_nodes("0000:03:02.2", "/dev/vfio/vfio /dev/vfio/12 /dev/vhost-net /dev/net/tun");
 	given.pool.selectors = &vdpa;
 	assert_nodes("0000:03:02.3", "/dev/vhost-vdpa-0");
-	assert_nodes("0000:03:02.4", ""); /* virtio: a netdev */
+	assert_nodes("0000:03:02.4", ""); /* virtio: it has a netdev */
 	assert_refused("0000:03:02.1", NULL, -ENODEV, "0000:03:02.1 has no vDPA device");
 }
 
-/* What only some selectors ask for is given to those that have it. */
+/* Nodes that only one selector requests are granted only for the devices that it selects. */
 static void test_selectors_that_differ(void **state)
 {
 	struct selector some[] = {{.is_rdma = true}, {.need_vhost_net = true}};
@@ -256,7 +256,7 @@ static void test_selectors_that_differ(void **state)
 	given.pool.selectors = some + 1;
 	given.pool.n_selectors = 1;
 	assert_refused("0000:06:00.0", NULL, -ENODEV,
-		       "/dev/vhost-net of 0000:06:00.0 is not there");
+		       "/dev/vhost-net of 0000:06:00.0 does not exist");
 }
 
 static void test_the_whole_folder(void **state)
@@ -272,10 +272,10 @@ static void test_the_whole_folder(void **state)
 	container_grant_done(&g);
 
 	share_pool(POOL_SHARED_ALL, ID_NUMBER);
-	add_offer("900", 0, 0)->numa = -1; /* fixed slots, while there is no HCA */
+	add_offer("900", 0, 0)->numa = -1; /* fixed slots exist without an HCA */
 	assert_nodes("900", "/dev/infiniband");
 	given.absent = "infiniband";
-	assert_refused("900", NULL, -ENODEV, "/dev/infiniband is not there");
+	assert_refused("900", NULL, -ENODEV, "/dev/infiniband does not exist");
 }
 
 /* --- shared pools ---------------------------------------------------------------------------- */
@@ -286,7 +286,7 @@ static void test_slots_on_all_hcas(void **state)
 	(void)state;
 
 	share_pool(POOL_SHARED_ALL, ID_NUMBER);
-	given.pool.n_selectors = 0; /* shared pools are RDMA by themselves */
+	given.pool.n_selectors = 0; /* shared pools need no isRdma */
 	given.pool.umad = given.pool.require_umad = true;
 	must_grant(&g, "0", "2");
 	assert_string_equal(nodes_text(&g),
@@ -303,7 +303,7 @@ static void test_slots_on_all_hcas(void **state)
 	assert_refused("9", NULL, -ENODEV, "intel.com/sriov has no RDMA device now");
 }
 
-static void test_slots_on_one_hca_tell_which(void **state)
+static void test_variables_name_the_hca_of_a_slot(void **state)
 {
 	struct container_grant g;
 	(void)state;
@@ -322,18 +322,18 @@ static void test_slots_on_one_hca_tell_which(void **state)
 TEST_GROUP(allocation_grant)
 {
 	const struct CMUnitTest tests[] = {
-		ALLOCATION_TEST(test_the_variables_are_those_of_the_peer),
-		ALLOCATION_TEST(test_a_pool_with_a_network_says_nothing_of_it),
-		ALLOCATION_TEST(test_the_details_are_those_of_the_peer),
-		ALLOCATION_TEST(test_odd_bytes_become_characters),
+		ALLOCATION_TEST(test_variables_are_those_of_sriov_network_device_plugin),
+		ALLOCATION_TEST(test_a_native_pool_has_no_network_annotation),
+		ALLOCATION_TEST(test_details_are_those_of_sriov_network_device_plugin),
+		ALLOCATION_TEST(test_invalid_utf8_is_replaced),
 		ALLOCATION_TEST(test_sixty_four_ids),
-		ALLOCATION_TEST(test_rdma_nodes_are_the_devices_own),
-		ALLOCATION_TEST(test_permissions_are_the_pools),
+		ALLOCATION_TEST(test_rdma_nodes_belong_to_the_device),
+		ALLOCATION_TEST(test_permissions_are_set_by_the_pool),
 		ALLOCATION_TEST(test_user_space_drivers),
 		ALLOCATION_TEST(test_selectors_that_differ),
 		ALLOCATION_TEST(test_the_whole_folder),
 		ALLOCATION_TEST(test_slots_on_all_hcas),
-		ALLOCATION_TEST(test_slots_on_one_hca_tell_which),
+		ALLOCATION_TEST(test_variables_name_the_hca_of_a_slot),
 	};
 
 	return test_group_run(tests, NULL, NULL);

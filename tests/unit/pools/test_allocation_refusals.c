@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is said when a container cannot get what it asks for, and when memory runs out. */
+/* The errors of an allocation that is impossible, and of one without memory. */
 #include "allocation.h"
 
 #include <setjmp.h>
@@ -16,7 +16,7 @@
 #include "failing_malloc.h"
 #include "test_group.h"
 
-static void test_sentences_name_the_id(void **state)
+static void test_errors_name_the_id(void **state)
 {
 	struct pool other = {.name = given.pool.name, .prefix = (char[]){"example.org"}};
 	struct offer theirs[] = {{.id = "0000:99:00.1"}};
@@ -37,9 +37,10 @@ static void test_sentences_name_the_id(void **state)
 
 	given.absent = "infiniband/uverbs3";
 	assert_refused("0000:03:02.1", "0000:03:04.3", -ENODEV,
-		       "/dev/infiniband/uverbs3 of 0000:03:04.3 is not there");
+		       "/dev/infiniband/uverbs3 of 0000:03:04.3 does not exist");
 	given.absent = "vfio/12";
-	assert_refused("0000:03:02.2", NULL, -ENODEV, "/dev/vfio/12 of 0000:03:02.2 is not there");
+	assert_refused("0000:03:02.2", NULL, -ENODEV,
+		       "/dev/vfio/12 of 0000:03:02.2 does not exist");
 	given.absent = NULL;
 	assert_refused("0000:06:00.0", NULL, -ENODEV, "0000:06:00.0 has no RDMA device");
 	given.offers[1].gone = true;
@@ -49,7 +50,7 @@ static void test_sentences_name_the_id(void **state)
 	assert_refused("0000:77:00.0", NULL, -ENODEV, "0000:77:00.0 was removed");
 }
 
-static void test_a_list_of_nothing_or_of_far_too_much(void **state)
+static void test_an_empty_or_too_long_list(void **state)
 {
 	static char long_id[100001];
 	static const char *ids[200000];
@@ -62,7 +63,7 @@ static void test_a_list_of_nothing_or_of_far_too_much(void **state)
 	memset(long_id, 'x', sizeof(long_id) - 1);
 	assert_int_equal(try_grant(&g, long_id, NULL), -ENOENT);
 	assert_true(strlen(given.err.msg) < 128);
-	/* The same few over and over: the first one too many ends it. */
+	/* The same IDs repeatedly: the request fails at the first one above the limit. */
 	given.pool.selectors = &given.plain;
 	for (size_t i = 0; i < ARRAY_SIZE(ids); i++)
 		ids[i] = given.host.functions[i % 4].id;
@@ -130,8 +131,8 @@ static void test_every_allocation_may_fail(void **state)
 TEST_GROUP(allocation_refusals)
 {
 	const struct CMUnitTest tests[] = {
-		ALLOCATION_TEST(test_sentences_name_the_id),
-		ALLOCATION_TEST(test_a_list_of_nothing_or_of_far_too_much),
+		ALLOCATION_TEST(test_errors_name_the_id),
+		ALLOCATION_TEST(test_an_empty_or_too_long_list),
 		ALLOCATION_TEST(test_a_missing_uverbs_node_of_the_device),
 #ifdef CAN_FAIL
 		ALLOCATION_TEST(test_every_allocation_may_fail),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The sentences, against a golden file; UPDATE_GOLDEN=1 rewrites it. */
+/* The output of `rocectl explain`, compared with a golden file; UPDATE_GOLDEN=1 rewrites it. */
 #include "explain.h"
 
 #include <setjmp.h>
@@ -69,9 +69,8 @@ static void test_sentences(void **state)
 	assert_golden("tests/golden/explain.txt", print);
 }
 
-/* A pool of two HCAs: what is told of one is its own, as far as the slots' names say whose they
- * are.
- */
+/* In a pool of two HCAs, an HCA's sentence counts its own slots if the slots' IDs name their
+ * HCA. */
 static void test_one_hca_of_a_shared_pool(void **state)
 {
 	static struct resource_device slots[] = {
@@ -97,14 +96,18 @@ static void test_one_hca_of_a_shared_pool(void **state)
 	(void)state;
 	in.resources = index;
 	explain_device(&in, text);
-	assert_string_equal(text, "shared as a/b, 1 of its 2 slots given");
+	assert_string_equal(text, "shared as a/b, 1 of its 2 slots allocated");
+	in.refused = true;
+	explain_device(&in, text);
+	assert_string_equal(text, "not offered: the configuration file is refused");
+	in.refused = false;
 	in.rdma = "mlx5_9";
 	explain_device(&in, text);
-	assert_string_equal(text, "shared as a/b, 3 of the 5 slots of 2 HCAs given");
+	assert_string_equal(text, "shared as a/b, 3 of the 5 slots of 2 HCAs allocated");
 	resource_index_free(index);
 }
 
-/* Whatever is in the values, the sentence ends within its room. */
+/* A sentence longer than the buffer is truncated. */
 static void test_the_longest_sentence_is_cut(void **state)
 {
 	char text[EXPLAIN_SIZE];

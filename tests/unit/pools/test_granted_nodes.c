@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Nodes that containers were given, and whose they are now. */
+/* Device nodes that containers were granted, and the devices that have these nodes now. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@
 #define CHANGED HEALTH_BIT(HEALTH_NODE_CHANGED)
 #define HELD	HEALTH_BIT(HEALTH_NODE_HELD)
 
-/* One container that was given one node with one ID. */
+/* One container, to which one node was granted with one ID. */
 static char id[DEV_ID_SIZE], node[64];
 static char *ids[] = {id}, *nodes[] = {node};
 static struct granted given = {(char *)"u1", (char *)ROCE, ids, 1, nodes, 1, false};
@@ -34,7 +34,7 @@ static void give(const char *resource, const char *device, const char *path)
 	snprintf(node, sizeof(node), "%s", path);
 }
 
-/* A pool of everything, of which the first VF is held. */
+/* Adds a pool of all devices; a container holds the first VF. */
 static struct pool *pool_of_all(struct pool_fixture *f, enum pool_kind kind)
 {
 	struct pool *p = add_pool(&f->config, "a.b", "roce", kind);
@@ -76,7 +76,7 @@ static void number(struct pool_fixture *f, const char *rdma, const char *uverbs)
 	snprintf(find_rdma(&f->host, rdma)->uverbs, CHARDEV_NAME_SIZE, "%s", uverbs);
 }
 
-static void test_numbers_that_stay(void **state)
+static void test_unchanged_numbers(void **state)
 {
 	struct pool_fixture *f = *state;
 
@@ -85,7 +85,7 @@ static void test_numbers_that_stay(void **state)
 	assert_int_equal(judge(f, "0000:03:00.2"), 0);
 }
 
-static void test_numbers_that_are_swapped(void **state)
+static void test_swapped_numbers(void **state)
 {
 	struct pool_fixture *f = *state;
 
@@ -106,8 +106,8 @@ static void test_a_number_that_no_device_has(void **state)
 	assert_int_equal(judge(f, "0000:03:00.1"), CHANGED);
 }
 
-/* Its RDMA device is where the host cannot see it, or in a reset. */
-static void test_what_cannot_be_seen(void **state)
+/* The RDMA device is hidden in another namespace, or being reset. */
+static void test_a_device_without_a_visible_node(void **state)
 {
 	struct pool_fixture *f = *state;
 
@@ -119,8 +119,8 @@ static void test_what_cannot_be_seen(void **state)
 	assert_int_equal(judge(f, "0000:03:00.2"), HELD);
 }
 
-/* What the checkpoint says of a pod that has ended. */
-static void test_what_is_held_no_more(void **state)
+/* The checkpoint still lists a pod that has ended. */
+static void test_an_ended_pod_is_ignored(void **state)
 {
 	struct pool_fixture *f = *state;
 
@@ -133,8 +133,8 @@ static void test_what_is_held_no_more(void **state)
 	assert_int_equal(judge(f, "0000:03:00.2"), 0);
 }
 
-/* The same of a device that was allocated again since the checkpoint was read. */
-static void test_what_was_given_before(void **state)
+/* The device was allocated again after the checkpoint was read. */
+static void test_an_outdated_grant_is_ignored(void **state)
 {
 	struct pool_fixture *f = *state;
 
@@ -150,7 +150,7 @@ static void test_what_was_given_before(void **state)
 	assert_int_equal(judge(f, "0000:03:00.2"), HELD);
 }
 
-static void test_nodes_for_all(void **state)
+static void test_shared_nodes_have_no_owner(void **state)
 {
 	static const char *const all[] = {"infiniband/rdma_cm",
 					  "infiniband",
@@ -168,7 +168,7 @@ static void test_nodes_for_all(void **state)
 	}
 }
 
-/* Without an IOMMU's isolation a group has several functions. */
+/* Without an IOMMU's isolation a group contains several functions. */
 static void test_groups_of_user_space_drivers(void **state)
 {
 	struct pool_fixture *f = *state;
@@ -187,7 +187,7 @@ static void test_groups_of_user_space_drivers(void **state)
 	assert_int_equal(judge(f, "0000:03:00.3"), HELD);
 }
 
-/* Slots share all HCAs of their pool, wherever numbers and IDs go. */
+/* Slots share all HCAs of their pool, even if the HCAs' numbers and names change. */
 static void test_slots_of_shared_pools(void **state)
 {
 	struct pool_fixture *f = *state;
@@ -203,15 +203,15 @@ static void test_slots_of_shared_pools(void **state)
 	number(f, "mlx5_5", "uverbs1");
 	number(f, "mlx5_1", "uverbs5");
 	assert_int_equal(judge(f, "1"), 0);
-	/* A VF that is not the pool's. */
+	/* The node now belongs to a VF outside of the pool. */
 	number(f, "mlx5_1", "uverbs3");
 	number(f, "mlx5_3", "uverbs5");
 	assert_int_equal(judge(f, "1"), CHANGED);
 	assert_int_equal(judge(f, "0"), 0);
 }
 
-/* Another plugin's, or one of a pool that was configured away. */
-static void test_resources_that_are_not_ours(void **state)
+/* Resources of another plugin, or of a pool that was removed from the configuration. */
+static void test_resources_without_a_pool(void **state)
 {
 	struct pool_fixture *f = *state;
 
@@ -249,11 +249,11 @@ static void test_a_container_that_starts(void **state)
 	number(f, "mlx5_1", "uverbs77");
 	assert_int_equal(check(f, "0000:03:00.1", &e), -ESTALE);
 	assert_string_equal(e.msg, "0000:03:00.1: its container was given /dev/infiniband/uverbs1, "
-				   "which is no device's node now; delete the pod, so that devices "
+				   "which is now no device's node; delete the pod, so that devices "
 				   "are allocated to it again");
 	number(f, "mlx5_2", "uverbs1");
 	assert_int_equal(check(f, "0000:03:00.1", &e), -ESTALE);
-	assert_non_null(strstr(e.msg, "which is a node of 0000:03:00.2 now"));
+	assert_non_null(strstr(e.msg, "which is now a node of 0000:03:00.2"));
 	assert_int_equal(check(f, "0000:03:00.2", &e), -EBUSY);
 	assert_string_equal(e.msg, "/dev/infiniband/uverbs1 of 0000:03:00.2 was given to pod "
 				   "p for another device, and its containers may open it until "
@@ -261,7 +261,7 @@ static void test_a_container_that_starts(void **state)
 	assert_int_equal(check(f, "0000:03:00.3", &e), 0);
 }
 
-/* A soft-RoCE device that was made for a pod was deleted there. */
+/* A pod has deleted the soft-RoCE device that was created for it. */
 static void test_numbers_of_soft_roce(void **state)
 {
 	struct attach_record record = {.state = ATTACH_IN_POD,
@@ -289,11 +289,11 @@ static void test_numbers_of_soft_roce(void **state)
 				   "ns/soft for another device, and its containers may open it "
 				   "until that pod has ended");
 	node_conflicts_done(&c);
-	/* It is that one. */
+	/* mlx5_2 has the index of the pod's device, so it is that device. */
 	find_rdma(&f->host, "mlx5_2")->index = 70;
 	assert_int_equal(node_conflicts_build(&c, &in), 0);
 	assert_int_equal(c.n, 0);
-	/* Its pod has ended. */
+	/* The pod has ended. */
 	find_rdma(&f->host, "mlx5_2")->index = 71;
 	record.state = ATTACH_FREE;
 	assert_int_equal(node_conflicts_build(&c, &in), 0);
@@ -320,16 +320,16 @@ static void test_out_of_memory(void **state)
 TEST_GROUP(granted_nodes)
 {
 	const struct CMUnitTest tests[] = {
-		POOL_TEST(test_numbers_that_stay),
-		POOL_TEST(test_numbers_that_are_swapped),
+		POOL_TEST(test_unchanged_numbers),
+		POOL_TEST(test_swapped_numbers),
 		POOL_TEST(test_a_number_that_no_device_has),
-		POOL_TEST(test_what_cannot_be_seen),
-		POOL_TEST(test_what_is_held_no_more),
-		POOL_TEST(test_what_was_given_before),
-		POOL_TEST(test_nodes_for_all),
+		POOL_TEST(test_a_device_without_a_visible_node),
+		POOL_TEST(test_an_ended_pod_is_ignored),
+		POOL_TEST(test_an_outdated_grant_is_ignored),
+		POOL_TEST(test_shared_nodes_have_no_owner),
 		POOL_TEST(test_groups_of_user_space_drivers),
 		POOL_TEST(test_slots_of_shared_pools),
-		POOL_TEST(test_resources_that_are_not_ours),
+		POOL_TEST(test_resources_without_a_pool),
 		POOL_TEST(test_a_container_that_starts),
 		POOL_TEST(test_numbers_of_soft_roce),
 		POOL_TEST(test_out_of_memory),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which devices are fit: a small host is spoilt in one way after the other. And damping: what flaps
- * never gets through, what stays always does. */
+/* Health: one condition after another makes a device of a small host unhealthy. Damping: a flapping
+ * reason never takes effect, a lasting one always does. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ enum { F_PF, F_VF, F_SF, F_PF2, N_FUNCTIONS };
 enum { D_PF, D_VF, D_SF, D_PF2, D_REPRESENTOR, N_NETDEVS };
 enum { R_PF, R_VF, R_SF, R_PF2, N_RDMA };
 
-/* A PF with a free VF and a free SF, another PF; all is well. */
+/* A PF with a free VF and a free SF, and another PF, all healthy. */
 struct fixture {
 	struct function functions[N_FUNCTIONS];
 	struct netdev netdevs[N_NETDEVS];
@@ -119,7 +119,7 @@ static unsigned judge_offer(struct fixture *f, bool held)
 	return reasons;
 }
 
-/* Of an offer of this one function. */
+/* Judges an offer of this function alone. */
 static unsigned judge(struct fixture *f, const char *id, bool held)
 {
 	strcpy(f->members[0], id);
@@ -139,7 +139,7 @@ static unsigned judge(struct fixture *f, const char *id, bool held)
 
 /* --- one function of an exclusive pool -------------------------------------------------------- */
 
-static void test_free_devices_are_fit(void **state)
+static void test_free_devices_are_healthy(void **state)
 {
 	struct fixture *f = *state;
 
@@ -149,7 +149,7 @@ static void test_free_devices_are_fit(void **state)
 	EXPECT(f, VF, true, 0);
 }
 
-static void test_what_is_gone(void **state)
+static void test_removed_devices(void **state)
 {
 	struct fixture *f = *state;
 
@@ -170,7 +170,7 @@ static void test_drivers(void **state)
 
 	f->functions[F_VF].driver[0] = '\0';
 	EXPECT(f, VF, false, NO_DRIVER);
-	EXPECT(f, VF, true, 0); /* the container's own affair */
+	EXPECT(f, VF, true, 0); /* the container may unbind it */
 	strcpy(f->functions[F_VF].driver, "vfio-pci");
 	EXPECT(f, VF, false, 0);
 	f->drivers[0] = (char *)"mlx5_core";
@@ -193,7 +193,7 @@ static void test_any_selector_may_have_the_driver(void **state)
 	f->pool.n_selectors = 2;
 	EXPECT(f, VF, false, 0);
 	strcpy(f->functions[F_VF].driver, "vfio-pci");
-	f->rdma[R_VF].function[0] = '\0'; /* only the first of them wants RDMA */
+	f->rdma[R_VF].function[0] = '\0'; /* only the first selector has isRdma */
 	EXPECT(f, VF, false, 0);
 	strcpy(f->functions[F_VF].driver, "ixgbevf");
 	EXPECT(f, VF, false, NO_DRIVER);
@@ -233,7 +233,7 @@ static void test_device_nodes(void **state)
 	EXPECT(f, VF, true, 0);
 }
 
-static void test_broken_hardware_counts_whoever_holds_it(void **state)
+static void test_broken_hardware_counts_for_held_devices(void **state)
 {
 	struct fixture *f = *state;
 
@@ -247,13 +247,13 @@ static void test_broken_hardware_counts_whoever_holds_it(void **state)
 
 /* --- links ------------------------------------------------------------------------------------ */
 
-static void test_a_vf_that_is_up_speaks_for_itself(void **state)
+static void test_a_vf_that_is_up_is_judged_by_its_own_link(void **state)
 {
 	struct fixture *f = *state;
 
 	bring_up(f, D_VF);
 	EXPECT(f, VF, false, 0);
-	f->netdevs[D_PF].carrier = CARRIER_OFF; /* a hairpin of the NIC's switch still works */
+	f->netdevs[D_PF].carrier = CARRIER_OFF; /* traffic through the NIC's switch still works */
 	EXPECT(f, VF, false, 0);
 	f->netdevs[D_VF].carrier = CARRIER_OFF;
 	EXPECT(f, VF, false, LINK);
@@ -280,7 +280,7 @@ static void test_operstates(void **state)
 		{"dormant", CARRIER_ON, LINK},
 		{"testing", CARRIER_ON, LINK},
 		{"down", CARRIER_OFF, LINK},
-		{"down", CARRIER_ON, 0}, /* the kernel's word lags behind for up to a second */
+		{"down", CARRIER_ON, 0}, /* operstate lags behind the carrier by up to a second */
 		{"up", CARRIER_UNKNOWN, 0},
 		{"unknown", CARRIER_UNKNOWN, 0},
 		{"down", CARRIER_UNKNOWN, LINK},
@@ -333,13 +333,13 @@ static void test_devices_without_netdevs(void **state)
 	EXPECT(f, VF, false, 0);
 	f->netdevs[D_PF].carrier = CARRIER_OFF;
 	EXPECT(f, VF, false, LINK);
-	f->netdevs[D_PF].function[0] = '\0'; /* a PF that shows no netdev tells nothing */
+	f->netdevs[D_PF].function[0] = '\0'; /* without the PF's netdev its carrier is unknown */
 	EXPECT(f, VF, false, 0);
 	f->functions[F_VF].parent[0] = '\0';
 	EXPECT(f, VF, false, 0);
 }
 
-static void test_what_is_in_a_pod_is_not_looked_at(void **state)
+static void test_the_link_of_a_device_in_a_pod_is_ignored(void **state)
 {
 	struct fixture *f = *state;
 
@@ -348,11 +348,11 @@ static void test_what_is_in_a_pod_is_not_looked_at(void **state)
 	f->netdevs[D_VF].carrier = CARRIER_OFF;
 	f->ports[R_VF][0].state = PORT_DOWN;
 	EXPECT(f, VF, true, 0);
-	EXPECT(f, VF, false, 0); /* not held as far as we know, but not ours to see, either */
-	f->netdevs[D_VF].nsid = NSID_HOST; /* held, but left in the host: seen again */
+	EXPECT(f, VF, false, 0);	   /* not known as held, but its link cannot be seen */
+	f->netdevs[D_VF].nsid = NSID_HOST; /* held, but in the host: its link counts */
 	EXPECT(f, VF, true, LINK);
 	f->netdevs[D_VF].nsid = 4;
-	f->netdevs[D_PF].nsid = 4; /* a PF may be away; what it says is still true */
+	f->netdevs[D_PF].nsid = 4; /* a PF may be in another namespace; its carrier still counts */
 	EXPECT(f, VF, true, 0);
 	f->netdevs[D_PF].carrier = CARRIER_OFF;
 	EXPECT(f, VF, true, LINK);
@@ -380,14 +380,14 @@ static void test_a_sub_function_of_a_vf(void **state)
 	EXPECT(f, SF, false, LINK);
 }
 
-static void test_a_pf_speaks_for_itself(void **state)
+static void test_a_pf_is_judged_by_its_own_link(void **state)
 {
 	struct fixture *f = *state;
 
 	f->netdevs[D_PF2].carrier = CARRIER_OFF;
 	EXPECT(f, PF2, false, LINK);
 	EXPECT(f, PF2, true, LINK);
-	f->netdevs[D_PF2].flags = 0; /* it came back from a pod: RoCE is down with it */
+	f->netdevs[D_PF2].flags = 0; /* down after its return, and so its RoCE port */
 	f->ports[R_PF2][0].state = PORT_DOWN;
 	EXPECT(f, PF2, false, 0);
 	bring_up(f, D_PF2);
@@ -397,7 +397,7 @@ static void test_a_pf_speaks_for_itself(void **state)
 	EXPECT(f, PF2, false, 0);
 }
 
-static void test_one_port_is_enough(void **state)
+static void test_one_active_port_is_enough(void **state)
 {
 	struct fixture *f = *state;
 
@@ -416,7 +416,7 @@ static void test_infiniband_is_judged_by_its_ports(void **state)
 	struct fixture *f = *state;
 
 	f->ports[R_PF][0].link_layer = f->ports[R_VF][0].link_layer = LINK_INFINIBAND;
-	f->netdevs[D_PF].flags = 0; /* IP is not used */
+	f->netdevs[D_PF].flags = 0; /* IPoIB is not used */
 	f->ports[R_VF][0].state = PORT_ACTIVE;
 	EXPECT(f, VF, false, 0);
 	f->ports[R_VF][0].state = PORT_INIT;
@@ -428,20 +428,20 @@ static void test_infiniband_is_judged_by_its_ports(void **state)
 
 /* --- shared pools ----------------------------------------------------------------------------- */
 
-static void test_shared_devices_are_judged_whoever_holds_a_slot(void **state)
+static void test_shared_devices_are_judged_even_if_held(void **state)
 {
 	struct fixture *f = *state;
 
 	f->pool = (struct pool){.kind = POOL_SHARED_ONE};
 	EXPECT(f, PF2, true, 0);
-	EXPECT(f, VF, true, PORT); /* nobody will bring it up: it stays in the host */
+	EXPECT(f, VF, true, PORT); /* no container brings it up, because it stays in the host */
 	f->rdma[R_PF2].uverbs[0] = '\0';
 	EXPECT(f, PF2, true, NO_CHARDEV);
 	f->rdma[R_PF2].function[0] = '\0';
 	EXPECT(f, PF2, true, NO_RDMA);
 }
 
-static void test_one_fit_member_is_enough(void **state)
+static void test_one_healthy_member_is_enough(void **state)
 {
 	struct fixture *f = *state;
 
@@ -469,7 +469,7 @@ static void test_software_devices(void **state)
 	EXPECT(f, "rxe0", false, 0);
 	f->ports[R_PF2][0].state = PORT_DOWN;
 	EXPECT(f, "rxe0", false, PORT);
-	f->pool.kind = POOL_EXCLUSIVE; /* no driver to be bound to */
+	f->pool.kind = POOL_EXCLUSIVE; /* a software device needs no driver */
 	EXPECT(f, "rxe0", false, 0);
 }
 
@@ -508,7 +508,7 @@ static void test_a_reason_counts_after_its_hold_time(void **state)
 	assert_int_equal(h.counted, 0);
 }
 
-static void test_reasons_have_clocks_of_their_own(void **state)
+static void test_each_reason_has_its_own_clock(void **state)
 {
 	struct health h;
 	(void)state;
@@ -525,6 +525,35 @@ static void test_reasons_have_clocks_of_their_own(void **state)
 	assert_true(health_update(&h, LINK, &damped, 115));
 	assert_int_equal(h.counted, LINK);
 	assert_true(health_deadline(&h, &damped) == UINT64_MAX);
+}
+
+/* Since the first of the reasons without which it would not have been unhealthy all the time: not
+ * since the damped end, and a second reason changes nothing. */
+static void test_since_when(void **state)
+{
+	struct health h;
+	(void)state;
+
+	health_start(&h, LINK, 1000);
+	assert_true(h.unhealthy_ms == 1000 && h.or_earlier);
+	health_update(&h, LINK | PCI, &damped, 1500);
+	assert_true(h.unhealthy_ms == 1000 && h.or_earlier);
+	health_update(&h, PCI, &damped, 2000);
+	health_update(&h, PCI, &damped, 2300); /* the first one has ended */
+	assert_int_equal(h.counted, PCI);
+	assert_true(h.unhealthy_ms == 1000);
+	health_update(&h, 0, &damped, 3000);
+	health_update(&h, 0, &damped, 9000);
+	assert_int_equal(h.counted, 0);
+	assert_true(h.unhealthy_ms == 0 && !h.or_earlier);
+	health_update(&h, LINK, &damped, 10000);
+	assert_true(h.unhealthy_ms == 0);
+	health_update(&h, LINK, &damped, 10100);
+	assert_true(h.unhealthy_ms == 10000 && !h.or_earlier);
+	/* A flap that is damped is none. */
+	health_update(&h, 0, &damped, 11000);
+	health_update(&h, LINK, &damped, 11100);
+	assert_true(h.unhealthy_ms == 10000);
 }
 
 static void test_time_that_does_not_advance(void **state)
@@ -546,9 +575,9 @@ static uint32_t random_below(uint32_t n)
 	return (random_state >> 8) % n;
 }
 
-/* Whatever came before: what then flaps faster than it would have to hold changes nothing, and what
- * then stays is what counts in the end, at the latest at the deadline. */
-static void test_flapping_never_counts_and_staying_always_does(void **state)
+/* After any history, a reason that flaps faster than its hold time has no effect, and a lasting one
+ * takes effect at the deadline at the latest. */
+static void test_flapping_reasons_have_no_effect_and_lasting_ones_do(void **state)
 {
 	(void)state;
 	for (int round = 0; round < 2000; round++) {
@@ -607,31 +636,32 @@ TEST_GROUP(health)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_free_devices_are_fit),
-		T(test_what_is_gone),
+		T(test_free_devices_are_healthy),
+		T(test_removed_devices),
 		T(test_drivers),
 		T(test_any_selector_may_have_the_driver),
 		T(test_rdma_devices),
 		T(test_device_nodes),
-		T(test_broken_hardware_counts_whoever_holds_it),
-		T(test_a_vf_that_is_up_speaks_for_itself),
+		T(test_broken_hardware_counts_for_held_devices),
+		T(test_a_vf_that_is_up_is_judged_by_its_own_link),
 		T(test_operstates),
 		T(test_an_idle_vf_follows_its_pf),
 		T(test_devices_without_netdevs),
-		T(test_what_is_in_a_pod_is_not_looked_at),
+		T(test_the_link_of_a_device_in_a_pod_is_ignored),
 		T(test_a_representor_is_not_the_uplink),
 		T(test_a_sub_function_of_a_vf),
-		T(test_a_pf_speaks_for_itself),
-		T(test_one_port_is_enough),
+		T(test_a_pf_is_judged_by_its_own_link),
+		T(test_one_active_port_is_enough),
 		T(test_infiniband_is_judged_by_its_ports),
-		T(test_shared_devices_are_judged_whoever_holds_a_slot),
-		T(test_one_fit_member_is_enough),
+		T(test_shared_devices_are_judged_even_if_held),
+		T(test_one_healthy_member_is_enough),
 		T(test_software_devices),
 		cmocka_unit_test(test_the_first_judgement_counts_at_once),
 		cmocka_unit_test(test_a_reason_counts_after_its_hold_time),
-		cmocka_unit_test(test_reasons_have_clocks_of_their_own),
+		cmocka_unit_test(test_each_reason_has_its_own_clock),
+		cmocka_unit_test(test_since_when),
 		cmocka_unit_test(test_time_that_does_not_advance),
-		cmocka_unit_test(test_flapping_never_counts_and_staying_always_does),
+		cmocka_unit_test(test_flapping_reasons_have_no_effect_and_lasting_ones_do),
 		cmocka_unit_test(test_text),
 	};
 #undef T

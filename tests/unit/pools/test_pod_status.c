@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which folders there are to be, and what a container is told of them. */
+/* The status folders that must exist, and what a container's grant contains of them. */
 #include "pod_status.h"
 
 #include <setjmp.h>
@@ -16,8 +16,8 @@
 
 #define ROCE "rocelet.dev/roce"
 
-/* A pool of all VFs, which tells pods. */
-static struct pool *tell_all(struct pool_fixture *f)
+/* Adds a pool of all VFs with "podStatus". */
+static struct pool *add_status_pool(struct pool_fixture *f)
 {
 	struct pool *pool = add_pool(&f->config, "rocelet.dev", "roce", POOL_EXCLUSIVE);
 
@@ -75,12 +75,12 @@ static void test_the_grant(void **state)
 	assert_int_equal(grant.n_mounts + grant.n_envs, 0);
 }
 
-static void test_who_is_told(void **state)
+static void test_folders_of_held_devices(void **state)
 {
 	struct pool_fixture *f = *state;
 	struct pod_status_plan plan;
 
-	tell_all(f);
+	add_status_pool(f);
 	hold(&f->held, ROCE, "0000:03:00.2");
 	hold(&f->held, ROCE, "0000:03:00.1");
 	hold(&f->held, ROCE, "0000:03:00.1"); /* two containers */
@@ -98,7 +98,7 @@ static void test_who_is_told(void **state)
 	assert_string_equal(plan.folders[2].name, "GPU-1");
 	assert_true(plan.folders[0].has_status && plan.folders[1].has_status);
 	assert_false(plan.folders[2].has_status);
-	/* The last Allocate counts. */
+	/* The time of the last Allocate is used. */
 	assert_true(plan.folders[0].since_ms > 7);
 	assert_int_equal(plan.folders[1].since_ms, 0);
 	assert_false(pod_status_is_stale(&plan, "0000-03-00.1"));
@@ -109,13 +109,13 @@ static void test_who_is_told(void **state)
 	pod_status_plan_done(&plan);
 }
 
-/* The key was taken away while pods have devices: their folders stay. */
-static void test_a_pool_that_does_not_tell(void **state)
+/* "podStatus" was removed while pods have devices: their folders are kept. */
+static void test_a_pool_without_status(void **state)
 {
 	struct pool_fixture *f = *state;
 	struct pod_status_plan plan;
 
-	tell_all(f)->pod_status = false;
+	add_status_pool(f)->pod_status = false;
 	hold(&f->held, ROCE, "0000:03:00.2");
 	plan = plan_of(f);
 	assert_int_equal(plan.n, 1);
@@ -124,13 +124,13 @@ static void test_a_pool_that_does_not_tell(void **state)
 	pod_status_plan_done(&plan);
 }
 
-static void test_nobody_has_said_who_holds_what(void **state)
+static void test_unknown_allocations_remove_no_folder(void **state)
 {
 	struct pool_fixture *f = *state;
 	struct pod_status_plan plan;
 
-	tell_all(f);
-	hold(&f->held, ROCE, "0000:03:00.2"); /* reserved just now */
+	add_status_pool(f);
+	hold(&f->held, ROCE, "0000:03:00.2"); /* reserved by Allocate */
 	f->held.source = POD_SOURCE_NONE;
 	plan = plan_of(f);
 	assert_int_equal(plan.n_with_status, 1);
@@ -146,9 +146,9 @@ TEST_GROUP(pod_status)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_the_grant),
-		POOL_TEST(test_who_is_told),
-		POOL_TEST(test_a_pool_that_does_not_tell),
-		POOL_TEST(test_nobody_has_said_who_holds_what),
+		POOL_TEST(test_folders_of_held_devices),
+		POOL_TEST(test_a_pool_without_status),
+		POOL_TEST(test_unknown_allocations_remove_no_folder),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Slots of shared pools: how many, their IDs, and what stands behind them. */
+/* Slots of shared pools: their number, their IDs, and their HCAs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,12 +58,12 @@ static void test_a_slot_on_one_hca(void **state)
 	p->ids = ID_DEVICE_SLOT;
 	pool_fixture_build(f);
 	assert_string_equal(offered_ids(f, 0), "mlx5_0-0 mlx5_0-1 mlx5_5-0 mlx5_5-1");
-	p->kind = POOL_SHARED_ALL; /* a slot is no HCA's then */
+	p->kind = POOL_SHARED_ALL; /* a slot is not of one HCA then */
 	pool_fixture_build(f);
 	assert_string_equal(offered_ids(f, 0), "0 1");
 }
 
-/* Behind the others, with a table of its own. */
+/* Its slots follow the others', and their number is that of its own GID table. */
 static void test_a_new_hca_renumbers_nothing(void **state)
 {
 	struct pool_fixture *f = *state;
@@ -97,14 +97,14 @@ static void test_slots_from_the_gid_tables(void **state)
 	assert_int_equal(f->pools.views[0].gid_capacity, 63);
 	find_rdma(&f->host, "mlx5_5")->ports[0].gid_table_len = 32;
 	pool_fixture_build(f);
-	assert_int_equal(f->pools.views[0].n_offers, 15); /* the smallest */
+	assert_int_equal(f->pools.views[0].n_offers, 15); /* of the smallest table */
 	find_rdma(&f->host, "mlx5_5")->ports[0].gid_table_len = 1;
 	pool_fixture_build(f);
 	assert_int_equal(f->pools.views[0].n_offers, 1);
 	find_rdma(&f->host, "mlx5_5")->ports[0].gid_table_len = 32;
 	find_rdma(&f->host, "mlx5_0")->ports[0].gid_table_len = 0;
 	pool_fixture_build(f);
-	assert_int_equal(f->pools.views[0].n_offers, 15); /* of those known */
+	assert_int_equal(f->pools.views[0].n_offers, 15); /* of the table that is known */
 	find_rdma(&f->host, "mlx5_5")->ports[0].link_layer = LINK_INFINIBAND;
 	pool_fixture_build(f);
 	assert_int_equal(f->pools.views[0].n_offers, POOL_SLOTS_DEFAULT);
@@ -114,7 +114,7 @@ static void test_slots_from_the_gid_tables(void **state)
 	assert_int_equal(f->pools.views[0].n_offers, 2 * POOL_SLOTS_DEFAULT);
 	find_rdma(&f->host, "mlx5_0")->ports[0].gid_table_len = 32;
 	pool_fixture_build(f);
-	assert_int_equal(f->pools.views[0].gid_capacity, 0); /* not that of both */
+	assert_int_equal(f->pools.views[0].gid_capacity, 0); /* one of the two is unknown */
 	assert_int_equal(f->pools.views[0].n_offers, 15 + POOL_SLOTS_DEFAULT);
 	p->slots_given = true; /* "rdmaHcaMax": 0 */
 	pool_fixture_build(f);
@@ -143,7 +143,7 @@ static void test_an_hca_needs_its_rdma_device(void **state)
 	pool_fixture_build(f);
 	assert_string_equal(offered_ids(f, 0), "");
 	assert_int_equal(verdict_on(f, "0000:03:00.0")->why, WHY_NOT_RDMA);
-	p->fixed_slots = true; /* all the same */
+	p->fixed_slots = true; /* slots without an HCA */
 	pool_fixture_build(f);
 	assert_string_equal(offered_ids(f, 0), "0 1");
 	assert_false(f->pools.views[0].offers[0].gone);
@@ -151,7 +151,7 @@ static void test_an_hca_needs_its_rdma_device(void **state)
 	pool_fixture_build(f);
 	assert_string_equal(offered_ids(f, 0), "0 1");
 	assert_int_equal(f->pools.views[0].offers[1].n_members, 0);
-	p->ids = ID_DEVICE_SLOT; /* whose would they be? */
+	p->ids = ID_DEVICE_SLOT; /* IDs of fixed slots cannot name an HCA */
 	pool_fixture_build(f);
 	assert_string_equal(offered_ids(f, 0), "");
 }
@@ -181,7 +181,7 @@ static void test_a_name_too_long_for_an_id(void **state)
 	assert_string_equal(offered_ids(f, 0), "0 1");
 }
 
-static void test_no_more_slots_than_a_message_can_hold(void **state)
+static void test_the_number_of_slots_is_limited_by_the_message_size(void **state)
 {
 	struct pool_fixture *f = *state;
 	struct pool *p = add_shared(f, POOL_SHARED_ONE, 4000000000u);
@@ -195,7 +195,7 @@ static void test_no_more_slots_than_a_message_can_hold(void **state)
 	assert_string_equal(v->offers[POOL_SLOTS_MAX - 1].id, "mlx5_0-65535");
 }
 
-static void test_held_slots_stay(void **state)
+static void test_held_slots_are_kept(void **state)
 {
 	struct pool_fixture *f = *state;
 	struct pool *p = add_shared(f, POOL_SHARED_ALL, 2);
@@ -203,7 +203,7 @@ static void test_held_slots_stay(void **state)
 	hold(&f->held, "rdma/hca", "1");
 	hold(&f->held, "rdma/hca", "7");
 	pool_fixture_build(f);
-	/* There used to be more. */
+	/* A container still holds a slot of an earlier configuration with more slots. */
 	assert_string_equal(offered_ids(f, 0), "0 1 7");
 	assert_int_equal(f->pools.views[0].offers[2].n_members, 2);
 	p->kind = POOL_SHARED_ONE;
@@ -219,7 +219,7 @@ static void test_held_slots_stay(void **state)
 			    "!mlx5_55-1 !mlx5_59");
 	assert_int_equal(f->pools.views[0].offers[5].first_member, 1);
 	assert_int_equal(f->pools.views[0].offers[5].numa, 1);
-	/* No HCA is left. */
+	/* No HCA matches any more. */
 	add_word(&p->selectors[0].vendors, "8086");
 	pool_fixture_build(f);
 	assert_string_equal(offered_ids(f, 0), "!mlx5_0-1-1 !mlx5_5-7 !mlx5_55-1 !mlx5_59");
@@ -235,8 +235,8 @@ TEST_GROUP(pool_slots)
 		TEST(test_slots_from_the_gid_tables),
 		TEST(test_an_hca_needs_its_rdma_device),
 		TEST(test_a_name_too_long_for_an_id),
-		TEST(test_no_more_slots_than_a_message_can_hold),
-		TEST(test_held_slots_stay),
+		TEST(test_the_number_of_slots_is_limited_by_the_message_size),
+		TEST(test_held_slots_are_kept),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which functions each pool offers, why others are not offered, and what containers hold. */
+/* Which functions each pool offers, why others are not offered, and what happens to held
+ * devices. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,14 +16,14 @@
 #include "pool_fixture.h"
 #include "test_group.h"
 
-/* --- who gets what ---------------------------------------------------------------------------- */
+/* --- matching --------------------------------------------------------------------------------- */
 
 static void test_no_pools(void **state)
 {
 	struct pool_fixture *f = *state;
 
 	pool_fixture_build(f);
-	assert_string_equal(said_of(f, "0000:81:00.0"), "no pool");
+	assert_string_equal(verdict_text_of(f, "0000:81:00.0"), "no pool");
 	assert_null(verdict_on(f, "0000:81:00.0")->pool);
 	pools_done(&f->pools);
 	assert_int_equal(pools_build(&f->pools, &f->config, &(struct host){0}, NULL), 0);
@@ -36,7 +37,7 @@ static void test_an_exclusive_pool_offers_functions(void **state)
 	add_word(&add_selector(add_pool(&f->config, "a.b", "roce", POOL_EXCLUSIVE))->vendors,
 		 "15b3");
 	pool_fixture_build(f);
-	/* The PF with VFs is not among them, the one without is. */
+	/* Without the PF that has VFs, with the other one. */
 	assert_string_equal(offered_ids(f, 0), FIXTURE_VFS " 0000:81:00.0");
 	v = pools_find(&f->pools, "a.b/roce");
 	assert_ptr_equal(v, &f->pools.views[0]);
@@ -52,7 +53,7 @@ static void test_an_exclusive_pool_offers_functions(void **state)
 	assert_int_equal(verdict_on(f, "0000:03:00.0")->kind, VERDICT_HAS_VFS);
 	assert_ptr_equal(verdict_on(f, "0000:03:00.0")->pool, v->pool);
 	assert_int_equal(verdict_on(f, "0000:03:00.1")->kind, VERDICT_OFFERED);
-	assert_string_equal(said_of(f, "0000:03:00.1"), "a.b/roce");
+	assert_string_equal(verdict_text_of(f, "0000:03:00.1"), "a.b/roce");
 }
 
 static void test_topology_can_be_left_out(void **state)
@@ -78,7 +79,7 @@ static void test_a_sub_function_has_the_numa_node_of_its_pf(void **state)
 	assert_int_equal(f->pools.views[0].offers[1].numa, -1);
 }
 
-static void test_the_first_pool_that_matches_takes_it(void **state)
+static void test_the_first_matching_pool_gets_a_device(void **state)
 {
 	struct pool_fixture *f = *state;
 	struct pool *p = add_pool(&f->config, "a.b", "two", POOL_EXCLUSIVE);
@@ -93,13 +94,13 @@ static void test_the_first_pool_that_matches_takes_it(void **state)
 	assert_int_equal(f->pools.views[1].n_taken, 2);
 	assert_int_equal(f->pools.views[0].hits[0], 1);
 	assert_int_equal(f->pools.views[0].hits[1], 1);
-	assert_string_equal(said_of(f, "0000:03:00.2"), "a.b/two");
-	assert_string_equal(said_of(f, "0000:03:00.1"), "a.b/rest");
+	assert_string_equal(verdict_text_of(f, "0000:03:00.2"), "a.b/two");
+	assert_string_equal(verdict_text_of(f, "0000:03:00.1"), "a.b/rest");
 	assert_int_equal(verdict_on(f, "0000:03:00.1")->why, WHY_NOT_NONE);
 }
 
-/* Neither a second that is excluded nor one that does not match says more. */
-static void test_the_first_pool_that_may_not_have_it_is_told(void **state)
+/* A second matching pool and one that does not match do not change the reason. */
+static void test_the_reason_names_the_first_matching_pool(void **state)
 {
 	struct pool_fixture *f = *state;
 
@@ -109,11 +110,11 @@ static void test_the_first_pool_that_may_not_have_it_is_told(void **state)
 		 "eth4");
 	pool_fixture_build(f);
 	assert_int_equal(verdict_on(f, "0000:03:00.0")->why, WHY_NOT_NONE);
-	assert_string_equal(said_of(f, "0000:03:00.0"),
+	assert_string_equal(verdict_text_of(f, "0000:03:00.0"),
 			    "not offered: it has VFs (matches a.b/first)");
 }
 
-static void test_a_shared_pool_and_an_exclusive_one_do_not_share(void **state)
+static void test_a_device_of_an_exclusive_pool_is_not_shared(void **state)
 {
 	struct pool_fixture *f = *state;
 
@@ -123,7 +124,7 @@ static void test_a_shared_pool_and_an_exclusive_one_do_not_share(void **state)
 	add_pool(&f->config, "a.b", "late", POOL_EXCLUSIVE);
 	pool_fixture_build(f);
 	assert_string_equal(offered_ids(f, 0), FIXTURE_VFS);
-	/* The PF with VFs may be shared, and by both; the VFs not. */
+	/* Both shared pools may have the PF with VFs, neither may have the VFs. */
 	for (size_t i = 1; i < 3; i++) {
 		assert_int_equal(f->pools.views[i].n_members, 2);
 		assert_string_equal(f->pools.views[i].members[0], "0000:03:00.0");
@@ -131,7 +132,7 @@ static void test_a_shared_pool_and_an_exclusive_one_do_not_share(void **state)
 		assert_int_equal(f->pools.views[i].n_taken, 4);
 	}
 	assert_string_equal(offered_ids(f, 3), "");
-	assert_string_equal(said_of(f, "0000:81:00.0"), "rdma/all");
+	assert_string_equal(verdict_text_of(f, "0000:81:00.0"), "rdma/all");
 }
 
 static void test_the_verdict_names_the_nearest_pool(void **state)
@@ -150,7 +151,8 @@ static void test_the_verdict_names_the_nearest_pool(void **state)
 	pool_fixture_build(f);
 	assert_int_equal(verdict_on(f, "0000:03:00.1")->kind, VERDICT_NO_MATCH);
 	assert_int_equal(verdict_on(f, "0000:03:00.1")->why, WHY_NOT_DRIVER);
-	assert_string_equal(said_of(f, "0000:03:00.1"), "no pool: a.b/near requires other drivers");
+	assert_string_equal(verdict_text_of(f, "0000:03:00.1"),
+			    "no pool: a.b/near requires other drivers");
 }
 
 static void test_soft_roce_goes_to_shared_pools_or_by_name(void **state)
@@ -172,9 +174,9 @@ static void test_soft_roce_goes_to_shared_pools_or_by_name(void **state)
 	assert_string_equal(f->pools.views[0].members[0], "rxe0");
 }
 
-/* --- what containers hold --------------------------------------------------------------------- */
+/* --- held devices ----------------------------------------------------------------------------- */
 
-static void test_what_is_held_stays(void **state)
+static void test_held_devices_stay_in_their_pool(void **state)
 {
 	struct pool_fixture *f = *state;
 	struct netdev *nd = find_netdev(&f->host, "v1");
@@ -188,8 +190,9 @@ static void test_what_is_held_stays(void **state)
 	pool_fixture_build(f);
 	assert_string_equal(offered_ids(f, 1), "0000:03:00.2");
 	assert_int_equal(verdict_on(f, "0000:03:00.2")->kind, VERDICT_KEPT);
-	assert_string_equal(said_of(f, "0000:03:00.2"), "a.b/v1, as long as a container holds it");
-	/* Back and free: it matches by itself. */
+	assert_string_equal(verdict_text_of(f, "0000:03:00.2"),
+			    "a.b/v1, as long as a container holds it");
+	/* Returned and free: now the device must match. */
 	nd = find_netdev(&f->host, "net1");
 	nd->nsid = NSID_HOST;
 	SET_TEXT(nd->name, "v1");
@@ -200,11 +203,11 @@ static void test_what_is_held_stays(void **state)
 	assert_string_equal(offered_ids(f, 1), "0000:03:00.2");
 }
 
-static void test_what_is_held_is_not_given_twice(void **state)
+static void test_held_devices_are_not_offered_by_another_pool(void **state)
 {
 	struct pool_fixture *f = *state;
 
-	/* The configuration has changed: an earlier pool would take it now. */
+	/* In the new configuration, an earlier pool matches the device. */
 	add_pool(&f->config, "a.b", "new", POOL_EXCLUSIVE);
 	add_pool(&f->config, "a.b", "old", POOL_EXCLUSIVE);
 	add_pool(&f->config, "rdma", "all", POOL_SHARED_ALL)->slots = 1;
@@ -217,7 +220,7 @@ static void test_what_is_held_is_not_given_twice(void **state)
 	assert_int_equal(f->pools.views[2].n_members, 1); /* the PF */
 }
 
-static void test_a_held_pf_that_got_vfs_or_a_route_stays(void **state)
+static void test_a_held_pf_with_new_vfs_or_a_route_stays_in_its_pool(void **state)
 {
 	struct pool_fixture *f = *state;
 
@@ -231,23 +234,24 @@ static void test_a_held_pf_that_got_vfs_or_a_route_stays(void **state)
 	assert_int_equal(verdict_on(f, "0000:81:00.0")->kind, VERDICT_KEPT);
 }
 
-/* Its slots were shared when the containers got them: nobody gets the whole of it meanwhile. */
-static void test_slots_that_are_held_keep_their_device(void **state)
+/* Containers hold slots of a pool that was shared: the device is not offered as a whole
+ * meanwhile. */
+static void test_a_device_with_held_slots_is_not_offered(void **state)
 {
 	struct pool_fixture *f = *state;
 
 	add_pool(&f->config, "a.b", "any", POOL_EXCLUSIVE);
 	hold(&f->held, "a.b/shared", "mlx5_1-7");
-	hold(&f->held, "a.b/shared", "mlx5_3-");   /* no slot */
-	hold(&f->held, "a.b/shared", "mlx5_40-1"); /* another device's */
+	hold(&f->held, "a.b/shared", "mlx5_3-");   /* not a slot's ID */
+	hold(&f->held, "a.b/shared", "mlx5_40-1"); /* a slot of another device */
 	pool_fixture_build(f);
 	assert_string_equal(offered_ids(f, 0),
 			    "0000:03:00.2 0000:03:00.3 0000:03:00.4 0000:81:00.0");
-	assert_string_equal(said_of(f, "0000:03:00.1"),
+	assert_string_equal(verdict_text_of(f, "0000:03:00.1"),
 			    "not offered: a container holds it as a.b/shared");
 }
 
-static void test_a_resource_of_nobody_here_keeps_its_device(void **state)
+static void test_a_device_held_as_an_unknown_resource_is_not_offered(void **state)
 {
 	struct pool_fixture *f = *state;
 
@@ -256,17 +260,17 @@ static void test_a_resource_of_nobody_here_keeps_its_device(void **state)
 	hold(&f->held, "a.b/any", "0000:03:00.1");
 	hold(&f->held, "intel.com/sriov", "0000:03:00.2");
 	hold(&f->held, "nvidia.com/gpu", "GPU-1");
-	/* The pool used to be exclusive. */
+	/* The pool was exclusive before. */
 	hold(&f->held, "rdma/all", "0000:03:00.3");
 	pool_fixture_build(f);
 	assert_string_equal(offered_ids(f, 0), "0000:03:00.1 0000:03:00.4 0000:81:00.0");
-	assert_string_equal(said_of(f, "0000:03:00.2"),
+	assert_string_equal(verdict_text_of(f, "0000:03:00.2"),
 			    "not offered: a container holds it as intel.com/sriov");
 	assert_int_equal(verdict_on(f, "0000:03:00.3")->kind, VERDICT_FOREIGN);
 	assert_int_equal(f->pools.views[1].n_members, 1);
 }
 
-static void test_a_long_foreign_name_is_cut(void **state)
+static void test_a_long_foreign_name_is_truncated(void **state)
 {
 	struct pool_fixture *f = *state;
 	char name[RESOURCE_NAME_SIZE];
@@ -280,14 +284,14 @@ static void test_a_long_foreign_name_is_cut(void **state)
 			 sizeof(((struct verdict *)0)->detail) - 1);
 }
 
-static void test_what_left_the_bus_is_gone(void **state)
+static void test_held_devices_removed_from_the_bus(void **state)
 {
 	struct pool_fixture *f = *state;
 	const struct pool_view *v;
 
 	add_pf(add_selector(add_pool(&f->config, "a.b", "vfs", POOL_EXCLUSIVE)), "eth0");
 	hold(&f->held, "a.b/vfs", "0000:03:00.7");
-	hold(&f->held, "a.b/vfs", "0000:03:00.7"); /* two containers of a pod */
+	hold(&f->held, "a.b/vfs", "0000:03:00.7"); /* by two containers of a pod */
 	hold(&f->held, "a.b/vfs", "0000:03:00.3");
 	hold(&f->held, "a.b/other", "0000:03:01.0");
 	pool_fixture_build(f);
@@ -298,7 +302,7 @@ static void test_what_left_the_bus_is_gone(void **state)
 	assert_false(v->offers[2].gone);
 }
 
-static void test_in_another_namespace_and_nobody_s(void **state)
+static void test_free_devices_in_another_namespace_are_not_offered(void **state)
 {
 	struct pool_fixture *f = *state;
 
@@ -309,35 +313,35 @@ static void test_in_another_namespace_and_nobody_s(void **state)
 	find_netdev(&f->host, "v1")->nsid = 5;
 	find_netdev(&f->host, "v2")->nsid = NSID_ELSEWHERE;
 	find_rdma(&f->host, "mlx5_4")->nsid = 5;
-	/* A port of the NIC's switch there is not the PF. */
+	/* A representor in another namespace does not hide the PF. */
 	build_netdev(&f->host, "rep", "0000:81:00.0")->nsid = 5;
 	SET_TEXT(find_netdev(&f->host, "rep")->port_name, "pf0vf1");
 	add_pool(&f->config, "a.b", "any", POOL_EXCLUSIVE);
-	/* What containers hold is not known: all may be theirs. */
+	/* The allocations are unknown, so any device may be held. */
 	pool_fixture_build(f);
 	assert_string_equal(offered_ids(f, 0), FIXTURE_VFS " 0000:81:00.0");
 	f->held.source = POD_SOURCE_API;
 	pool_fixture_build(f);
 	assert_string_equal(offered_ids(f, 0), "0000:03:00.1 0000:81:00.0");
 	assert_string_equal(
-		said_of(f, "0000:03:00.2"),
+		verdict_text_of(f, "0000:03:00.2"),
 		"not offered: it is in network namespace by-hand, and no container holds it");
 	assert_string_equal(
-		said_of(f, "0000:03:00.3"),
+		verdict_text_of(f, "0000:03:00.3"),
 		"not offered: it is in another network namespace, and no container holds it");
 	assert_int_equal(verdict_on(f, "0000:03:00.4")->kind, VERDICT_ELSEWHERE);
-	/* What we put there comes back. */
+	/* A device that rocelet has moved will return. */
 	SET_TEXT(find_netdev(&f->host, "v2")->origin, "v2");
 	pool_fixture_build(f);
 	assert_int_equal(verdict_on(f, "0000:03:00.3")->kind, VERDICT_OFFERED);
 	find_netdev(&f->host, "v2")->origin[0] = '\0';
-	/* Held, it is where it should be. */
+	/* A held device may be in another namespace. */
 	hold(&f->held, "a.b/any", "0000:03:00.2");
 	pool_fixture_build(f);
 	assert_int_equal(verdict_on(f, "0000:03:00.2")->kind, VERDICT_OFFERED);
 }
 
-/* --- the whole -------------------------------------------------------------------------------- */
+/* --- all results ------------------------------------------------------------------------------ */
 
 static void fill_explained(struct pool_fixture *f)
 {
@@ -488,7 +492,8 @@ static void ignore_warning(const char *sentence, void *arg)
 	(void)sentence, (void)arg;
 }
 
-/* Of the one pool that the text says: the number of its members, and what its hint begins with. */
+/* Builds the one pool of the configuration `text` and compares the number of its members and the
+ * beginning of its hint. */
 static void assert_members(const struct pool_fixture *f, const char *text, size_t n,
 			   const char *hint)
 {
@@ -506,7 +511,7 @@ static void assert_members(const struct pool_fixture *f, const char *text, size_
 	pool_config_done(&config);
 }
 
-static void test_what_there_is_instead(void **state)
+static void test_hints_list_what_exists(void **state)
 {
 	static const struct {
 		const char *selectors, *hint;
@@ -541,15 +546,16 @@ static void test_what_there_is_instead(void **state)
 		assert_members(f, text, 0, cases[i].hint);
 	}
 	assert_members(f, "{\"pools\":[{\"resourceName\":\"a\",\"selectors\":{}}]}", 5, "");
-	/* Of another type is a different matter. */
+	/* A sub-function is of another type and does not match any list. */
 	build_function(&f->host, FN_SF, "mlx5_core.sf.2", "0000:81:00.0", 1);
 	assert_members(
 		f, "{\"pools\":[{\"resourceName\":\"a\",\"selectors\":{\"vendors\":[\"8086\"]}}]}",
 		0, "there is no vendor 8086; there is 15b3");
 }
 
-/* "There is no vendor 1ded" would be false: what left the devices out is named. */
-static void test_the_filter_that_left_them_out(void **state)
+/* A hint "there is no vendor 1ded" would be wrong: it names the filter that excludes these
+ * devices. */
+static void test_hints_name_the_filter_that_excludes_devices(void **state)
 {
 	static const struct {
 		uint32_t class;
@@ -557,20 +563,20 @@ static void test_the_filter_that_left_them_out(void **state)
 	} cases[] = {
 		{0x088000,
 		 "{\"configList\":[{\"resourceName\":\"a\",\"selectors\":{\"vendors\":[\"1ded\"]}}]}",
-		 "0000:c1:00.0, 0000:c1:00.1 match vendor 1ded, but the pool takes network controllers "
+		 "0000:c1:00.0, 0000:c1:00.1 match vendor 1ded, but the pool accepts network controllers "
 		 "(PCI class 02) only"},
 		{0x120000,
 		 "{\"resourceList\":[{\"resourceName\":\"a\",\"selectors\":{\"vendors\":[\"1ded\"]}}]}",
-		 "0000:c1:00.0, 0000:c1:00.1 match vendor 1ded, but the pool takes no accelerators (PCI "
-		 "class 12), its deviceType is netDevice"},
+		 "0000:c1:00.0, 0000:c1:00.1 match vendor 1ded, but the pool accepts no accelerators (PCI "
+		 "class 12), because its deviceType is netDevice"},
 		{0x120000,
 		 "{\"pools\":[{\"resourceName\":\"a\",\"selectors\":{\"drivers\":[\"erdma\"]}}]}",
-		 "0000:c1:00.0, 0000:c1:00.1 match device with driver erdma, but the pool takes no "
+		 "0000:c1:00.0, 0000:c1:00.1 match device with driver erdma, but the pool accepts no "
 		 "accelerators"},
 		{0x020000,
 		 "{\"resourceList\":[{\"resourceName\":\"a\",\"deviceType\":\"accelerator\","
 		 "\"selectors\":{\"vendors\":[\"1ded\"]}}]}",
-		 "the pool takes PCI class 12 only, its deviceType is accelerator, and there is none"},
+		 "the pool accepts PCI class 12 only, because its deviceType is accelerator, and there is none"},
 		{0x020000,
 		 "{\"pools\":[{\"resourceName\":\"a\",\"selectors\":{\"vendors\":[\"15b3\"],"
 		 "\"devices\":[\"107f\"]}}]}",
@@ -606,8 +612,8 @@ static void test_the_filter_that_left_them_out(void **state)
 	}
 }
 
-/* That they match is not enough: their RDMA devices need their nodes. */
-static void test_what_a_slot_needs(void **state)
+/* Functions match, but a shared pool also needs their RDMA devices with all nodes. */
+static void test_hints_name_missing_rdma_devices(void **state)
 {
 	struct pool_fixture *f = *state;
 	const size_t n_rdma = f->host.n_rdma;
@@ -625,10 +631,10 @@ static void test_what_a_slot_needs(void **state)
 	assert_members(
 		f, "{\"pools\":[{\"resourceName\":\"a\",\"kind\":\"shared\",\"selectors\":{}}]}", 0,
 		"the pool requires an RDMA device, and there is none");
-	f->host.n_rdma = n_rdma; /* whose they are to give back */
+	f->host.n_rdma = n_rdma; /* for the teardown */
 }
 
-/* k8s-rdma-shared-dev-plugin looks at PCI functions of class 02 and at nothing else. */
+/* k8s-rdma-shared-dev-plugin reads only PCI functions of class 02. */
 static void test_a_config_list_has_no_sub_functions(void **state)
 {
 	static const char *const texts[] = {
@@ -661,23 +667,23 @@ TEST_GROUP(pools)
 		TEST(test_an_exclusive_pool_offers_functions),
 		TEST(test_topology_can_be_left_out),
 		TEST(test_a_sub_function_has_the_numa_node_of_its_pf),
-		TEST(test_the_first_pool_that_matches_takes_it),
-		TEST(test_the_first_pool_that_may_not_have_it_is_told),
-		TEST(test_a_shared_pool_and_an_exclusive_one_do_not_share),
+		TEST(test_the_first_matching_pool_gets_a_device),
+		TEST(test_the_reason_names_the_first_matching_pool),
+		TEST(test_a_device_of_an_exclusive_pool_is_not_shared),
 		TEST(test_the_verdict_names_the_nearest_pool),
 		TEST(test_soft_roce_goes_to_shared_pools_or_by_name),
-		TEST(test_what_is_held_stays),
-		TEST(test_what_is_held_is_not_given_twice),
-		TEST(test_a_held_pf_that_got_vfs_or_a_route_stays),
-		TEST(test_a_resource_of_nobody_here_keeps_its_device),
-		TEST(test_slots_that_are_held_keep_their_device),
-		TEST(test_a_long_foreign_name_is_cut),
-		TEST(test_what_left_the_bus_is_gone),
-		TEST(test_what_there_is_instead),
-		TEST(test_the_filter_that_left_them_out),
-		TEST(test_what_a_slot_needs),
+		TEST(test_held_devices_stay_in_their_pool),
+		TEST(test_held_devices_are_not_offered_by_another_pool),
+		TEST(test_a_held_pf_with_new_vfs_or_a_route_stays_in_its_pool),
+		TEST(test_a_device_held_as_an_unknown_resource_is_not_offered),
+		TEST(test_a_device_with_held_slots_is_not_offered),
+		TEST(test_a_long_foreign_name_is_truncated),
+		TEST(test_held_devices_removed_from_the_bus),
+		TEST(test_hints_list_what_exists),
+		TEST(test_hints_name_the_filter_that_excludes_devices),
+		TEST(test_hints_name_missing_rdma_devices),
 		TEST(test_a_config_list_has_no_sub_functions),
-		TEST(test_in_another_namespace_and_nobody_s),
+		TEST(test_free_devices_in_another_namespace_are_not_offered),
 		TEST(test_explanation),
 		TEST(test_same_in_same_out),
 		TEST(test_any_allocation_may_fail),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Does a new configuration take all devices on this node from a pool? */
+/* Detects a new configuration that removes all of a pool's devices on this node. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,11 +63,11 @@ static void test_a_pool_that_is_missing(void **state)
 	struct lost l;
 
 	lost_begin(&l, state);
-	assert_int_equal(lost_judge(&l, &loss, true), 0); /* no pod has any of it */
+	assert_int_equal(lost_judge(&l, &loss, true), 0); /* no pod holds a device of it */
 	assert_int_equal(loss.n_held, 7);
 	assert_int_equal(lost_judge(&l, &loss, false), 1);
 	assert_int_equal(loss.n_held, 0);
-	l.info.n_devices = 0; /* nothing to lose */
+	l.info.n_devices = 0; /* the pool had no devices */
 	assert_int_equal(lost_judge(&l, &loss, false), 0);
 }
 
@@ -82,7 +82,7 @@ static void test_another_definition_with_devices(void **state)
 	assert_int_equal(lost_judge(&l, &loss, true), 0);
 }
 
-/* Another pool, earlier in the file, takes them. */
+/* An earlier pool of the new file gets the devices. */
 static void test_another_pool_takes_them(void **state)
 {
 	struct pool_loss loss;
@@ -95,7 +95,7 @@ static void test_another_pool_takes_them(void **state)
 	assert_int_equal(lost_judge(&l, &loss, true), 1);
 }
 
-/* All of its devices are in pods, and do not match there. */
+/* All devices of the pool are in pods, where the selectors do not match them. */
 static void test_selectors_that_do_not_match_in_pods(void **state)
 {
 	struct pool_loss loss;

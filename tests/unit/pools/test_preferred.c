@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Preferred IDs: NUMA node first, then the switch, then spread; and what must hold for any request.
- */
+/* Preferred IDs: NUMA node first, then the PCI switch, then an even spread; and invariants for
+ * random requests. */
 #include "allocation.h"
 
 #include <setjmp.h>
@@ -17,7 +17,7 @@
 #include "failing_malloc.h"
 #include "test_group.h"
 
-/* Two NUMA nodes. Node 0: a switch with cards 21 and 22, and card 31 at a port of its own. Node 1:
+/* Two NUMA nodes. Node 0: a switch with cards 21 and 22, and card 31 at its own root port. Node 1:
  * card 81. Each card is a PF with VFs. */
 #define ROOT "pci0000:00/0000:00:01.0"
 
@@ -81,7 +81,7 @@ static int set_up(void **state)
 	return 0;
 }
 
-/* --- asking ----------------------------------------------------------------------------------- */
+/* --- requests --------------------------------------------------------------------------------- */
 
 #define ALL NULL
 
@@ -104,7 +104,7 @@ static size_t words(const char *text, const char **list)
 	return n;
 }
 
-/* IDs that are still with somebody, with a blank around each. */
+/* IDs whose devices are still in a pod, with a blank around each. */
 static const char *busy = "";
 
 static bool is_busy(const char *id, void *arg)
@@ -141,8 +141,8 @@ static void test_the_emptiest_node_and_pf_first(void **state)
 	assert_prefers("0000:81:01.5 0000:81:01.4 0000:21:01.3", "", 1, "0000:81:01.4");
 }
 
-/* Who gets one that is still in a pod waits; with nothing else left there is no choice. */
-static void test_what_is_free_before_what_is_busy(void **state)
+/* A container that gets a device still in a pod has to wait, so these are the last choice. */
+static void test_free_devices_before_busy_ones(void **state)
 {
 	(void)state;
 	busy = " 0000:22:01.0 0000:21:01.0 0000:21:01.1 ";
@@ -162,21 +162,21 @@ static void test_spread_over_pfs(void **state)
 	assert_prefers(ALL, "", 0, "");
 }
 
-static void test_one_node_for_all(void **state)
+static void test_one_numa_node_for_the_whole_request(void **state)
 {
 	(void)state;
-	/* Node 1 has fewer PFs, but room for all five. */
+	/* Node 1 has fewer PFs, but enough devices for the whole request. */
 	assert_prefers("0000:21:01.0 0000:22:01.0 0000:81:01.0 0000:81:01.1 0000:81:01.2 "
 		       "0000:81:01.3 0000:81:01.4",
 		       "", 5, "0000:81:01.0 0000:81:01.1 0000:81:01.2 0000:81:01.3 0000:81:01.4");
-	/* Room counts, not the fullest PF. */
+	/* The number of free devices decides, not that of the fullest PF. */
 	assert_prefers("0000:21:01.0 0000:21:01.1 0000:22:01.0 0000:31:01.0 0000:81:01.0 "
 		       "0000:81:01.1 0000:81:01.2",
 		       "", 4, "0000:21:01.0 0000:22:01.0 0000:31:01.0 0000:21:01.1");
-	/* No node has: the fuller one first, then the other. */
+	/* No node has enough: devices of the node with more come first, then those of the other. */
 	assert_prefers("0000:21:01.0 0000:81:01.0 0000:81:01.1", "", 3,
 		       "0000:81:01.0 0000:81:01.1 0000:21:01.0");
-	/* Of equals the lower, and a known one before none. */
+	/* Of equal nodes the lower one is preferred, and a known node before an unknown one. */
 	assert_prefers("0000:81:01.0 0000:21:01.0", "", 1, "0000:21:01.0");
 	functions[0].numa = -1;
 	for (size_t i = 0; i < 5; i++)
@@ -184,7 +184,7 @@ static void test_one_node_for_all(void **state)
 	assert_prefers("0000:81:01.0 0000:21:01.0", "", 1, "0000:81:01.0");
 }
 
-/* Only one that says nothing of its node is where its PF is: node 0 is a node. */
+/* Only a sub-function without a node uses its PF's; 0 is a node. */
 static void test_a_sub_function_has_its_own_node(void **state)
 {
 	struct function *pf = NULL;
@@ -209,23 +209,23 @@ static void test_a_sub_function_has_its_own_node(void **state)
 		       "0000:31:01.0 0000:81:01.0");
 }
 
-static void test_near_what_it_must_have(void **state)
+static void test_near_the_required_devices(void **state)
 {
 	(void)state;
-	/* The same switch before another port, another port before another node; and of the two
-	 * cards on the switch the one that has given nothing yet. */
+	/* The same switch before another port, another port before another node; of the two cards
+	 * on the switch, the one with no allocated device. */
 	assert_prefers(ALL, "0000:21:01.3", 2, "0000:21:01.3 0000:22:01.0");
 	assert_prefers("0000:81:01.0 0000:31:01.0 0000:21:01.0 0000:22:01.7", "0000:22:01.7", 4,
 		       "0000:22:01.7 0000:21:01.0 0000:31:01.0 0000:81:01.0");
-	/* Although card 31 has more left. */
+	/* Card 31 has more free devices, but is at another port. */
 	assert_prefers("0000:31:01.0 0000:31:01.1 0000:21:01.0 0000:22:01.7", "0000:22:01.7", 2,
 		       "0000:22:01.7 0000:21:01.0");
-	/* Although node 0 has more. */
+	/* Node 0 has more free devices, but is another node. */
 	assert_prefers(ALL, "0000:81:01.2", 3, "0000:81:01.2 0000:81:01.0 0000:81:01.1");
-	/* Although node 1 has more. */
+	/* Node 1 has more free devices, but is another node. */
 	assert_prefers("0000:31:01.0 0000:31:01.1 0000:81:01.0 0000:81:01.1 0000:81:01.2",
 		       "0000:31:01.0", 2, "0000:31:01.0 0000:31:01.1");
-	/* On two nodes: both are near. */
+	/* Required devices are on both nodes, so both are near. */
 	assert_prefers("0000:81:01.2 0000:21:01.0 0000:81:01.0", "0000:21:01.0 0000:81:01.2", 3,
 		       "0000:21:01.0 0000:81:01.2 0000:81:01.0");
 }
@@ -262,11 +262,11 @@ static void test_slots_spread_over_hcas(void **state)
 		}
 	}
 	assert_prefers(ALL, "", 4, "mlx5_0-0 mlx5_1-0 mlx5_0-1 mlx5_1-1");
-	/* Two VFs of one PF are two HCAs. */
+	/* VFs of one PF count as different HCAs. */
 	snprintf(members[0], DEV_ID_SIZE, "0000:21:01.0");
 	snprintf(members[1], DEV_ID_SIZE, "0000:21:01.1");
 	assert_prefers(ALL, "", 2, "mlx5_0-0 mlx5_1-0");
-	/* Slots on all HCAs are all the same. */
+	/* Slots on all HCAs are equal. */
 	pool.kind = POOL_SHARED_ALL;
 	for (size_t i = 0; i < view.n_offers; i++)
 		offers[i] = (struct offer){.n_members = 2, .id = {(char)('0' + i)}};
@@ -283,7 +283,7 @@ static int prefer(const char *available, const char *must, size_t size)
 	return allocation_prefer(ret, &view, &host, &req, is_busy, NULL);
 }
 
-static void test_what_does_not_fit(void **state)
+static void test_invalid_requests(void **state)
 {
 	(void)state;
 	assert_int_equal(prefer("0000:21:01.0 0000:21:01.1", "", 5), 2);
@@ -292,13 +292,13 @@ static void test_what_does_not_fit(void **state)
 	assert_int_equal(prefer(ALL, "0000:21:01.0 0000:21:01.1", 1), -EINVAL);
 	assert_int_equal(prefer(ALL, "0000:21:01.0 0000:21:01.0", 1), 1);
 	assert_int_equal(prefer("0000:21:01.0 0000:21:01.0", "", 2), 1);
-	/* Known to nobody: still an ID, and the last choice of equals. */
+	/* Unknown IDs are still returned, after all others. */
 	assert_prefers("x 0000:21:01.0 \xff", "", 3, "0000:21:01.0 x \xff");
 	host.n_functions = 0;
 	assert_prefers("0000:21:01.1 0000:21:01.0", "", 1, "0000:21:01.0");
 }
 
-/* --- any request ------------------------------------------------------------------------------ */
+/* --- random requests -------------------------------------------------------------------------- */
 
 static bool has(const char *const *list, size_t n, const char *id)
 {
@@ -319,7 +319,7 @@ static void shuffle(const char **list, size_t n)
 	}
 }
 
-/* A random part of the pool, a random part of that which must be in, a random size. */
+/* A random part of the pool, of which a random part is required, and a random size. */
 static void check_one(void)
 {
 	const char *a[64], *m[64], *ret[64], *again[64];
@@ -347,7 +347,7 @@ static void check_one(void)
 		assert_string_equal(again[i], ret[i]);
 }
 
-static void test_any_request(void **state)
+static void test_random_requests(void **state)
 {
 	(void)state;
 	srand(1);
@@ -378,15 +378,15 @@ TEST_GROUP(preferred)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_the_emptiest_node_and_pf_first),
-		TEST(test_what_is_free_before_what_is_busy),
+		TEST(test_free_devices_before_busy_ones),
 		TEST(test_spread_over_pfs),
-		TEST(test_one_node_for_all),
+		TEST(test_one_numa_node_for_the_whole_request),
 		TEST(test_a_sub_function_has_its_own_node),
-		TEST(test_near_what_it_must_have),
+		TEST(test_near_the_required_devices),
 		TEST(test_ids_in_natural_order),
 		TEST(test_slots_spread_over_hcas),
-		TEST(test_what_does_not_fit),
-		TEST(test_any_request),
+		TEST(test_invalid_requests),
+		TEST(test_random_requests),
 #ifdef CAN_FAIL
 		TEST(test_every_allocation_may_fail),
 #endif

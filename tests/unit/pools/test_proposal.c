@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is proposed to any node is a configuration without a slip, and its comments are true of it.
- */
+/* The proposal for any node is a valid configuration without warnings, and its comments are
+ * correct. */
 #include "proposal.h"
 
 #include <setjmp.h>
@@ -25,7 +25,7 @@
 
 #define COPY(dst, src) snprintf((dst), sizeof(dst), "%s", (src))
 
-/* --- a node by chance ------------------------------------------------------------------------- */
+/* --- a random node ---------------------------------------------------------------------------- */
 
 static uint64_t chance_state;
 
@@ -133,7 +133,7 @@ static void make_node(struct host *h, unsigned seed)
 	host_sort(h);
 }
 
-/* --- what is said of it ----------------------------------------------------------------------- */
+/* --- the proposal ----------------------------------------------------------------------------- */
 
 static void on_warning(const char *sentence, void *arg)
 {
@@ -141,8 +141,8 @@ static void on_warning(const char *sentence, void *arg)
 	fail_msg("%s", sentence);
 }
 
-/* The functions that the lines name, in their order: from the first of a line to its last. */
-static void tell_left_out(const struct proposal *p, const struct host *h, bool *told)
+/* Marks the functions that the lines name, each from a line's first function to its last. */
+static void mark_left_out(const struct proposal *p, const struct host *h, bool *listed)
 {
 	for (size_t i = 0; i < p->n_left_out; i++) {
 		const char *line = p->left_out[i], *to = strstr(line, " to ");
@@ -160,22 +160,22 @@ static void tell_left_out(const struct proposal *p, const struct host *h, bool *
 			last++;
 		if (last == h->n_functions - 1 && to &&
 		    strncmp(to + 4, h->functions[last].id, strlen(h->functions[last].id)) != 0)
-			last = at; /* the word is the reason's */
+			last = at; /* " to " is part of the reason */
 		for (; at <= last; at++) {
-			assert_false(told[at]);
-			told[at] = true;
+			assert_false(listed[at]);
+			listed[at] = true;
 		}
 	}
 }
 
-/* Every function is in a pool or in a line, never in both; every pool has devices. */
+/* Each function is either in a pool or in a line, and each pool has devices. */
 static void check_proposal(const struct host *h, unsigned seed)
 {
 	struct pool_config config = {0};
 	struct pools built = {0};
 	struct proposal p = {0};
 	struct err e = {0};
-	AUTO_FREE bool *told = calloc(h->n_functions + 1, sizeof(*told));
+	AUTO_FREE bool *listed = calloc(h->n_functions + 1, sizeof(*listed));
 	AUTO_FREE char *text = NULL;
 
 	assert_int_equal(proposal_build(&p, h), 0);
@@ -185,11 +185,12 @@ static void check_proposal(const struct host *h, unsigned seed)
 		fail_msg("%u: %s\n%s", seed, e.msg, text);
 	assert_int_equal(config.refusals.n, 0);
 	assert_int_equal(pools_build(&built, &config, h, NULL), 0);
-	tell_left_out(&p, h, told);
+	mark_left_out(&p, h, listed);
 	for (size_t i = 0; i < h->n_functions; i++)
-		if (told[i] == (built.verdicts[i].kind == VERDICT_OFFERED))
+		if (listed[i] == (built.verdicts[i].kind == VERDICT_OFFERED))
 			fail_msg("%u: %s is %s\n%s", seed, h->functions[i].id,
-				 told[i] ? "told and offered" : "neither told nor offered", text);
+				 listed[i] ? "listed and offered" : "neither listed nor offered",
+				 text);
 	for (size_t i = 0; i < built.n_views; i++)
 		if (built.views[i].n_members == 0)
 			fail_msg("%u: %s has no devices\n%s", seed, built.views[i].pool->name,
@@ -199,7 +200,7 @@ static void check_proposal(const struct host *h, unsigned seed)
 	proposal_done(&p);
 }
 
-static void test_any_node(void **state)
+static void test_random_nodes(void **state)
 {
 	size_t n_pools = 0;
 
@@ -240,7 +241,7 @@ static void test_any_allocation_may_fail(void **state)
 	host_done(&h);
 }
 
-/* --- the words -------------------------------------------------------------------------------- */
+/* --- the text --------------------------------------------------------------------------------- */
 
 static void make_small_node(struct host *h)
 {
@@ -301,7 +302,7 @@ TEST_GROUP(proposal)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_output_is_golden),
-		cmocka_unit_test(test_any_node),
+		cmocka_unit_test(test_random_nodes),
 		cmocka_unit_test(test_any_allocation_may_fail),
 	};
 

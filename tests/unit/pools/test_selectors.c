@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Each list: which functions of one host it selects, and what it says to the others. */
+/* Each selector: which functions of one host it matches, and its reason for the others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,7 @@
 
 /* --- the host --------------------------------------------------------------------------------- */
 
-/* Short names for the expectations. */
+/* Short names of the functions. */
 static const struct {
 	const char *id, *name;
 } names[] = {
@@ -87,7 +87,7 @@ static void build_virtual_functions(struct host *h)
 	f->device = 0x101e;
 	SET(f->driver, "vfio-pci");
 	SET(f->vdpa_driver, "vhost_vdpa");
-	/* Its PF is in no list. */
+	/* Its PF is not in the inventory. */
 	f = build_function(h, FN_VF, "10000:e1:00.1", "10000:e1:00.0", 3);
 	f->vendor = 0x8086;
 	SET(f->driver, "iavf");
@@ -166,7 +166,7 @@ struct expectation {
 	struct pool pool;
 	struct selector selector;
 	const char *matching; /* short names in the host's order */
-	enum why_not why;     /* of all others that have the right type */
+	enum why_not why;     /* for all others of the right type */
 };
 
 static void check(const struct host *h, const struct expectation *e, size_t number)
@@ -189,7 +189,7 @@ static void check(const struct host *h, const struct expectation *e, size_t numb
 	}
 	host_index_done(&ix);
 	if (strcmp(matching, e->matching) != 0)
-		fail_msg("case %zu: got \"%s\", want \"%s\"", number, matching, e->matching);
+		fail_msg("case %zu: got \"%s\", expected \"%s\"", number, matching, e->matching);
 }
 
 static void check_all(void **state, const struct expectation *list, size_t n)
@@ -224,7 +224,7 @@ static void test_type(void **state)
 		{AUX, ANYTHING, "sf", WHY_NOT_TYPE},
 		{ACCEL, ANYTHING, "accel", WHY_NOT_TYPE},
 		{SHARED, ANYTHING, "pf vf0 vf3 ib orphan sf rxe", WHY_NOT_TYPE},
-		/* Into an exclusive pool only by name. */
+		/* Exclusive pools match these only by name. */
 		{{0}, {.rdma_names = WORDS("rxe0", "mlx5_2")}, "sf rxe", WHY_NOT_RDMA_NAME},
 		{{0}, {.if_names = WORDS("br0", "en3f0s88")}, "sf rxe", WHY_NOT_IF_NAME},
 	};
@@ -240,12 +240,12 @@ static void test_ids_and_drivers(void **state)
 		{{0}, {.vendors = WORDS("8086", "0X15b3")}, "pf vf0 vf3 ib orphan", WHY_NOT_VENDOR},
 		{{0}, {.vendors = WORDS("15b")}, "", WHY_NOT_VENDOR},
 		{{0}, {.vendors = WORDS("", "0", "15b3x")}, "", WHY_NOT_VENDOR},
-		/* A sub-function has its PCI function's. */
+		/* A sub-function has the vendor of its PCI function. */
 		{AUX, {.vendors = WORDS("15b3")}, "sf", WHY_NOT_VENDOR},
 		{AUX, {.vendors = WORDS("8086")}, "", WHY_NOT_VENDOR},
 		{AUX, {.devices = WORDS("1021")}, "sf", WHY_NOT_DEVICE},
 		{{0}, {.devices = WORDS("101E")}, "vf0 vf3", WHY_NOT_DEVICE},
-		/* 0 is not an id. */
+		/* 0 is not a device id. */
 		{{0}, {.devices = WORDS("0000")}, "", WHY_NOT_DEVICE},
 		{{0}, {.drivers = WORDS("mlx5_core")}, "pf vf0 ib", WHY_NOT_DRIVER},
 		{{0}, {.drivers = WORDS("mlx5")}, "", WHY_NOT_DRIVER},
@@ -282,7 +282,7 @@ static void test_pf_names(void **state)
 		{{0}, {.pf_names = PFS(PF("MLX5_0"))}, "pf vf0 vf3", WHY_NOT_PF_NAME},
 		{{0}, {.pf_names = PFS(PF("0000:03:00.0"))}, "pf vf0 vf3", WHY_NOT_PF_NAME},
 		{AUX, {.pf_names = PFS(PF("eth0"))}, "sf", WHY_NOT_PF_NAME},
-		/* Neither a VF's own name nor a representor's is its PF's. */
+		/* A VF's own name or a representor's is not the PF's name. */
 		{{0}, {.pf_names = PFS(PF("eth1"))}, "", WHY_NOT_PF_NAME},
 		{{0}, {.pf_names = PFS(PF("eth0_3"), PF("eth0_9"))}, "", WHY_NOT_PF_NAME},
 		{{0}, {.pf_names = PFS(PF("ib0.8001"))}, "", WHY_NOT_PF_NAME},
@@ -307,12 +307,12 @@ static void test_ranges(void **state)
 		 {.pf_names = PFS(PF_VFS("eth0", {0, 0}), PF_VFS("eth0", {3, 3}))},
 		 "vf0 vf3",
 		 WHY_NOT_PF_NAME},
-		/* A PF is none of its VFs. */
+		/* A PF is not one of its VFs. */
 		{{0},
 		 {.pf_names = PFS(PF_VFS("eth0", {0, UINT32_MAX}))},
 		 "vf0 vf3",
 		 WHY_NOT_PF_NAME},
-		/* The ranges of a sub-function are numbers of sub-functions. */
+		/* For a sub-function, ranges select its sub-function number. */
 		{AUX, {.pf_names = PFS(PF_VFS("eth0", {88, 90}))}, "sf", WHY_NOT_PF_NAME},
 		{AUX, {.pf_names = PFS(PF_VFS("eth0", {0, 87}))}, "", WHY_NOT_PF_NAME},
 	};
@@ -328,7 +328,7 @@ static void test_root_devices(void **state)
 		 {.root_devices = PFS(PF_VFS("0000:03:00.0", {3, 3}))},
 		 "vf3",
 		 WHY_NOT_ROOT_DEVICE},
-		/* Also when the PF itself is not to be seen. */
+		/* Also if the PF is not in the inventory. */
 		{{0}, {.root_devices = PFS(PF("10000:E1:00.0"))}, "orphan", WHY_NOT_ROOT_DEVICE},
 		{{0}, {.root_devices = PFS(PF("0000:03:00.1"))}, "", WHY_NOT_ROOT_DEVICE},
 		{{0}, {.root_devices = PFS(PF("eth0"), PF("mlx5_0"))}, "", WHY_NOT_ROOT_DEVICE},
@@ -341,12 +341,12 @@ static void test_root_devices(void **state)
 static void test_names(void **state)
 {
 	const struct expectation list[] = {
-		/* "eth0" is also orphan's name, in another namespace. */
+		/* "eth0" is also the orphan's name, in another namespace. */
 		{{0}, {.if_names = WORDS("eth0")}, "pf", WHY_NOT_IF_NAME},
 		{{0}, {.if_names = WORDS("enp3s0f0np0")}, "pf", WHY_NOT_IF_NAME},
 		{{0}, {.if_names = WORDS("ETH0", "eth0_3", "ib0.8001")}, "", WHY_NOT_IF_NAME},
 		{{0}, {.if_names = WORDS("eth1", "ib0")}, "vf0 ib", WHY_NOT_IF_NAME},
-		/* What stands on no function has the netdev of its RDMA port. */
+		/* A software device has the netdev of its RDMA port. */
 		{SHARED, {.if_names = WORDS("br0")}, "rxe", WHY_NOT_IF_NAME},
 		{SHARED, {.if_names = WORDS("bridge-zero")}, "rxe", WHY_NOT_IF_NAME},
 		{{0}, {.rdma_names = WORDS("mlx5_1", "mlx5_3")}, "vf0 ib", WHY_NOT_RDMA_NAME},
@@ -368,7 +368,7 @@ static void test_a_port_in_another_namespace_has_no_name(void **state)
 	p->netdev_nsid = NSID_HOST;
 }
 
-/* sysfs tells no index. */
+/* sysfs has no index. */
 static void test_a_port_that_names_its_netdev_without_an_index(void **state)
 {
 	struct host *h = *state;
@@ -440,7 +440,7 @@ static void test_all_lists_must_match(void **state)
 					   WHY_NOT_TYPE,   WHY_NOT_TYPE};
 	struct host_index ix;
 
-	/* The first list that fails is told. */
+	/* The reason is the first selector that fails. */
 	assert_int_equal(host_index_init(&ix, h), 0);
 	assert_int_equal(h->n_functions, ARRAY_SIZE(why));
 	for (size_t i = 0; i < h->n_functions; i++) {
@@ -451,7 +451,7 @@ static void test_all_lists_must_match(void **state)
 	host_index_done(&ix);
 }
 
-/* A virtual machine does not see its VFs' PF. */
+/* A virtual machine sees VFs without their PF. */
 static void test_a_vf_without_pf_is_its_own_pf(void **state)
 {
 	struct host h = {0};
@@ -472,7 +472,7 @@ static void test_a_vf_without_pf_is_its_own_pf(void **state)
 	host_done(&h);
 }
 
-static void test_every_reason_has_words(void **state)
+static void test_every_reason_has_a_text(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < N_WHY_NOT; i++) {
@@ -505,7 +505,7 @@ static void test_the_index_finds_the_same_as_the_host(void **state)
 	assert_string_equal(part_netdev(&p, 0)->name, "eth0");
 	assert_string_equal(part_netdev(&p, 1)->name, "eth0_3");
 	assert_string_equal(part_rdma(&p, 0)->name, "mlx5_0");
-	p = host_index_parts(&ix, ""); /* br0 is nobody's */
+	p = host_index_parts(&ix, ""); /* br0 belongs to no function */
 	assert_null(p.fn);
 	assert_int_equal(p.n_netdevs, 0);
 	host_index_done(&ix);
@@ -522,7 +522,7 @@ static void test_index_of_a_host_in_any_order(void **state)
 	build_netdev(&h, "c", "siw0")->ifindex = 9;
 	build_netdev(&h, "b", "siw0")->nsid = 7;
 	build_netdev(&h, "a", "siw0");
-	build_rdma(&h, "siw0", ""); /* carried by nothing: its own function */
+	build_rdma(&h, "siw0", ""); /* without a function below: it is one itself */
 	assert_int_equal(host_index_init(&ix, &h), 0);
 	assert_string_equal(host_index_netdev(&ix, NSID_HOST, 9)->name, "c");
 	assert_string_equal(host_index_netdev(&ix, 7, 2)->name, "b");
@@ -535,7 +535,7 @@ static void test_index_of_a_host_in_any_order(void **state)
 	host_done(&h);
 }
 
-/* A table that is half full has many rows out of their places. */
+/* A hash table that is half full has many displaced rows. */
 static void test_index_of_a_full_node(void **state)
 {
 	struct host h = {0};
@@ -550,7 +550,7 @@ static void test_index_of_a_full_node(void **state)
 		build_netdev(&h, "a", id);
 		build_netdev(&h, "b", id);
 	}
-	build_rdma(&h, "mlx5_0", "0000:99:00.0"); /* of a function that is not listed */
+	build_rdma(&h, "mlx5_0", "0000:99:00.0"); /* its function is not in the inventory */
 	assert_int_equal(host_index_init(&ix, &h), 0);
 	for (unsigned i = 0; i < 2000; i++) {
 		p = host_index_parts(&ix, h.functions[i].id);
@@ -585,7 +585,7 @@ TEST_GROUP(selectors)
 		cmocka_unit_test(test_flags),
 		cmocka_unit_test(test_all_lists_must_match),
 		cmocka_unit_test(test_a_vf_without_pf_is_its_own_pf),
-		cmocka_unit_test(test_every_reason_has_words),
+		cmocka_unit_test(test_every_reason_has_a_text),
 		cmocka_unit_test(test_the_index_finds_the_same_as_the_host),
 		cmocka_unit_test(test_index_of_a_host_in_any_order),
 		cmocka_unit_test(test_index_of_a_full_node),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The table of capabilities: what is kept, what a lack is called, and that SECURITY.md and the lab
- * say the same. */
+/* The table of capabilities: which are kept, the messages for missing ones, and the copies in
+ * SECURITY.md and the lab. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,12 +19,12 @@
 #include "syscalls.h"
 #include "test_group.h"
 
-#define ALL_USES     (LOOK_USES | USE_BPF | USE_ATTACH | USE_SOFT_ROCE | USE_IPAM)
-#define LOOK_USES    (USE_OBSERVE | USE_INSIDE)
+#define ALL_USES     (SCAN_USES | USE_BPF | USE_ATTACH | USE_SOFT_ROCE | USE_IPAM)
+#define SCAN_USES    (USE_OBSERVE | USE_INSIDE)
 #define BIT(cap)     (UINT64_C(1) << (cap))
-/* The overlays observe and device-plugin do without what only CAP_SYS_ADMIN lets one see. */
+/* Uses of the overlays observe and device-plugin, which do without CAP_SYS_ADMIN. */
 #define OBSERVE_USES (USE_OBSERVE | USE_BPF)
-#define WATCH_USES   (LOOK_USES | USE_BPF)
+#define WATCH_USES   (SCAN_USES | USE_BPF)
 
 static void test_capabilities_follow_the_uses(void **state)
 {
@@ -38,7 +38,7 @@ static void test_capabilities_follow_the_uses(void **state)
 	assert_false(capabilities_for(ALL_USES) & BIT(CAP_DAC_OVERRIDE));
 }
 
-static void test_a_lack_is_one_sentence_for_all_uses(void **state)
+static void test_a_missing_capability_has_one_message_for_all_uses(void **state)
 {
 	struct missing_capability lacks[MISSING_CAPABILITIES_MAX];
 	uint64_t have = capabilities_for(ALL_USES) & ~BIT(CAP_SYS_ADMIN) & ~BIT(CAP_BPF);
@@ -52,10 +52,10 @@ static void test_a_lack_is_one_sentence_for_all_uses(void **state)
 	assert_non_null(strstr(lacks[0].stops, "no IPAM plugin"));
 	assert_string_equal(lacks[1].name, "CAP_BPF");
 	assert_false(lacks[1].fatal);
-	assert_int_equal(capabilities_missing(LOOK_USES, have, lacks), 1);
-	assert_false(lacks[0].fatal); /* nobody asks for more than to look */
+	assert_int_equal(capabilities_missing(SCAN_USES, have, lacks), 1);
+	assert_false(lacks[0].fatal); /* only for observation */
 	assert_int_equal(capabilities_missing(USE_OBSERVE, have, lacks), 0);
-	/* One that another one covers is not missed. */
+	/* CAP_BPF is included in CAP_SYS_ADMIN, so it is not missing. */
 	assert_false(native & BIT(CAP_BPF));
 	assert_int_equal(capabilities_missing(ALL_USES, native, lacks), 0);
 	assert_int_equal(capabilities_missing(ALL_USES, UINT64_MAX, lacks), 0);
@@ -86,12 +86,16 @@ static void test_options_limit_privileges(void **state)
 	o.no_bpf = true;
 	assert_int_equal(privilege_uses_possible(&o), (ALL_USES | USE_PLUGIN_PORTS) & ~USE_BPF);
 	o.dry_run = true;
-	assert_int_equal(privilege_uses_possible(&o), LOOK_USES);
+	assert_int_equal(privilege_uses_possible(&o), SCAN_USES);
 	strcpy(o.listen, "127.0.0.1:443");
-	assert_int_equal(privilege_uses_possible(&o), LOOK_USES | USE_LOW_PORT);
+	assert_int_equal(privilege_uses_possible(&o), SCAN_USES | USE_LOW_PORT);
 	strcpy(o.listen, ":1024");
-	assert_int_equal(privilege_uses_possible(&o), LOOK_USES);
-	o.dry_run = o.no_bpf = false;
+	assert_int_equal(privilege_uses_possible(&o), SCAN_USES);
+	o.dry_run = false;
+	o.observe = true;
+	assert_int_equal(privilege_uses_possible(&o), SCAN_USES);
+	assert_int_equal(privilege_calls_possible(&o), CALLS_ALWAYS);
+	o.observe = o.no_bpf = false;
 	o.unprivileged = true;
 	assert_int_equal(privilege_uses_possible(&o), 0);
 	assert_int_equal(privilege_calls_possible(&o), CALLS_ALWAYS | CALLS_ATTACH);
@@ -118,11 +122,14 @@ static void test_pools_determine_privileges(void **state)
 	assert_int_equal(privilege_uses_now(&o, &pools), WATCH_USES);
 	o.unprivileged = true;
 	assert_int_equal(privilege_uses_now(&o, &pools), 0);
-	o.dry_run = false; /* a pool that needs capabilities makes it not ready */
+	o.dry_run = false;
+	o.observe = true;
+	assert_int_equal(privilege_uses_now(&o, &pools), 0);
+	o.observe = false; /* with such a pool, missing capabilities make the daemon not ready */
 	assert_true(privilege_uses_now(&o, &pools) & USE_ATTACH);
 }
 
-/* --- what others read ------------------------------------------------------------------------- */
+/* --- copies in other files -------------------------------------------------------------------- */
 
 static char *read_text(const char *path)
 {
@@ -136,7 +143,7 @@ static char *read_text(const char *path)
 	return text;
 }
 
-/* "| `CAP_X` | yes | yes | yes | ..", or "no". */
+/* Expects "| `CAP_X` | yes | no | yes |", one column for each overlay. */
 static void check_row(const char *text, const char *name, unsigned capability)
 {
 	static const unsigned overlays[] = {OBSERVE_USES, OBSERVE_USES, ALL_USES};
@@ -164,7 +171,7 @@ static void test_security_md_has_the_table(void **state)
 	free(text);
 }
 
-/* "+net_admin" for CAP_NET_ADMIN, as setpriv(1) has it. */
+/* Appends "+net_admin" for CAP_NET_ADMIN, in the format of setpriv(1). */
 static void add_word(char *list, size_t size, const char *name)
 {
 	size_t n = strlen(list);
@@ -191,7 +198,7 @@ static void check_list(const char *text, const char *name, uint64_t wanted)
 	}
 	strcat(list, "\n");
 	if (!strstr(text, list))
-		fail_msg("tests/lab/guest/lib.sh has not: %s", list);
+		fail_msg("tests/lab/guest/lib.sh does not contain: %s", list);
 }
 
 static void test_the_lab_has_the_overlays_capabilities(void **state)
@@ -208,7 +215,7 @@ TEST_GROUP(capabilities)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_capabilities_follow_the_uses),
-		cmocka_unit_test(test_a_lack_is_one_sentence_for_all_uses),
+		cmocka_unit_test(test_a_missing_capability_has_one_message_for_all_uses),
 		cmocka_unit_test(test_the_list_has_room_for_all_capabilities),
 		cmocka_unit_test(test_options_limit_privileges),
 		cmocka_unit_test(test_pools_determine_privileges),

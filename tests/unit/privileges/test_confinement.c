@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Names of security modules' confinement, for messages. */
-#include "confinement.h"
+/* Names of a security module's confinement, as used in messages. */
+#include "privileges.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

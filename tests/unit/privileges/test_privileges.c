@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Privileges that are gone: each test gives them away in a child and tries. */
+/* Dropped privileges: each test drops them in a child, which then tries to use them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,8 @@
 
 #define ALL_CALLS (CALLS_ALWAYS | CALLS_BPF | CALLS_ATTACH)
 
-/* Of a child that says by its exit status which condition did not hold, 0 = all did. */
+/* Runs the function in a child; returns its exit status, which identifies the failed condition; 0 =
+ * all held. */
 static int status_of(void (*child)(void))
 {
 	pid_t pid = fork();
@@ -51,7 +52,7 @@ static int status_of(void (*child)(void))
 			_exit(__LINE__ % 200 + 1);                                                 \
 	while (0)
 
-static bool refuses(long r, int error)
+static bool fails_with(long r, int error)
 {
 	return r == -1 && errno == error;
 }
@@ -80,7 +81,7 @@ static bool can_filter(void)
 
 #define KEPT (UINT64_C(1) << CAP_NET_ADMIN | UINT64_C(1) << CAP_SETPCAP)
 
-/* proc(5), status; UINT64_MAX: no such line. */
+/* A value of proc(5)'s status; UINT64_MAX: no such line. */
 static uint64_t status_line(const char *key)
 {
 	FILE *f = fopen("/proc/thread-self/status", "re");
@@ -107,8 +108,8 @@ static void drop(void)
 	HOLDS(status_line("CapInh:") == 0);
 	HOLDS(status_line("CapAmb:") == 0);
 	HOLDS(status_line("NoNewPrivs:") == 1);
-	HOLDS(refuses(sethostname("x", 1), EPERM)); /* CAP_SYS_ADMIN */
-	HOLDS(refuses(setpriority(0, 0, -20), EACCES));
+	HOLDS(fails_with(sethostname("x", 1), EPERM)); /* CAP_SYS_ADMIN */
+	HOLDS(fails_with(setpriority(0, 0, -20), EACCES));
 }
 
 static void *drop_in_thread(void *arg)
@@ -138,7 +139,7 @@ static void drop_then_exec(void)
 	_exit(255);
 }
 
-/* What is not there cannot be kept. */
+/* A capability that was dropped cannot be kept. */
 static void drop_twice(void)
 {
 	struct err e;
@@ -152,7 +153,7 @@ static void drop_twice(void)
 	HOLDS(privileges_drop_capabilities(0, &e) == 0);
 }
 
-static void test_capabilities_are_gone_from_all_sets(void **state)
+static void test_capabilities_are_dropped_from_all_sets(void **state)
 {
 	(void)state;
 	skip_without(getuid() == 0);
@@ -174,21 +175,21 @@ static void calls_are_refused(void)
 {
 	filter_briefly();
 	HOLDS(status_line("Seccomp:") == 2);
-	HOLDS(refuses(sethostname("x", 1), ENOSYS));
-	HOLDS(refuses(umount2("/nowhere", 0), ENOSYS));
-	HOLDS(refuses(unshare(CLONE_NEWUSER), ENOSYS));
-	HOLDS(refuses(socket(AF_VSOCK, SOCK_STREAM, 0), ENOSYS));
-	HOLDS(refuses(mount("none", "/nowhere", "tmpfs", 0, NULL), ENOSYS));
-	HOLDS(refuses(setns(-1, CLONE_NEWNS), ENOSYS));
-	HOLDS(refuses(setns(-1, 0), ENOSYS));
-	HOLDS(refuses(syscall(SYS_io_uring_setup, 1, NULL), ENOSYS));
+	HOLDS(fails_with(sethostname("x", 1), ENOSYS));
+	HOLDS(fails_with(umount2("/nowhere", 0), ENOSYS));
+	HOLDS(fails_with(unshare(CLONE_NEWUSER), ENOSYS));
+	HOLDS(fails_with(socket(AF_VSOCK, SOCK_STREAM, 0), ENOSYS));
+	HOLDS(fails_with(mount("none", "/nowhere", "tmpfs", 0, NULL), ENOSYS));
+	HOLDS(fails_with(setns(-1, CLONE_NEWNS), ENOSYS));
+	HOLDS(fails_with(setns(-1, 0), ENOSYS));
+	HOLDS(fails_with(syscall(SYS_io_uring_setup, 1, NULL), ENOSYS));
 }
 
-/* They come as far as the kernel. */
+/* The calls reach the kernel. */
 static void calls_are_allowed(void)
 {
 	filter_briefly();
-	HOLDS(refuses(setns(-1, CLONE_NEWNET), EBADF));
+	HOLDS(fails_with(setns(-1, CLONE_NEWNET), EBADF));
 	HOLDS(mount(NULL, "/nowhere", NULL, MS_REC | MS_SLAVE, NULL) < 0 && errno != ENOSYS);
 	HOLDS(mount("tmpfs", "/nowhere", "tmpfs", MS_NODEV | MS_NOEXEC | MS_NOSUID, NULL) < 0 &&
 	      errno != ENOSYS);
@@ -200,13 +201,13 @@ static void a_thread_is_refused(void)
 {
 	filter_briefly();
 	HOLDS(status_line("Seccomp:") == 2);
-	HOLDS(refuses(sethostname("x", 1), ENOSYS));
+	HOLDS(fails_with(sethostname("x", 1), ENOSYS));
 }
 
 static void *refused_thread(void *arg)
 {
 	(void)arg;
-	HOLDS(refuses(sethostname("x", 1), ENOSYS));
+	HOLDS(fails_with(sethostname("x", 1), ENOSYS));
 	return NULL;
 }
 
@@ -225,7 +226,8 @@ static void a_fatal_call(void)
 
 	setrlimit(RLIMIT_CORE, &none);
 	filter_briefly();
-	syscall(SYS_reboot, 0, 0, 0, NULL); /* wrong magic numbers: nothing would happen */
+	/* with invalid magic numbers, so that it would have no effect */
+	syscall(SYS_reboot, 0, 0, 0, NULL);
 }
 
 static void exec_shell(unsigned calls)
@@ -244,7 +246,7 @@ static void exec_plugin(void)
 	exec_shell(ALL_CALLS);
 }
 
-static void exec_of_one_who_only_looks(void)
+static void exec_without_plugins(void)
 {
 	exec_shell(CALLS_ALWAYS | CALLS_BPF);
 }
@@ -254,7 +256,7 @@ static void only_logged(void)
 	struct err e;
 
 	HOLDS(privileges_filter_calls(ALL_CALLS, SECCOMP_LOG, &e) == 0);
-	HOLDS(refuses(umount2("/nowhere", 0), ENOENT) || errno == EPERM);
+	HOLDS(fails_with(umount2("/nowhere", 0), ENOENT) || errno == EPERM);
 }
 
 static void not_filtered(void)
@@ -286,7 +288,7 @@ static void test_programs_run_only_where_plugins_may(void **state)
 	(void)state;
 	skip_without(getuid() == 0 && can_filter());
 	assert_int_equal(status_of(exec_plugin), 0);
-	assert_int_equal(status_of(exec_of_one_who_only_looks), ENOSYS);
+	assert_int_equal(status_of(exec_without_plugins), ENOSYS);
 }
 
 static void test_the_filter_can_log_or_be_off(void **state)
@@ -313,13 +315,13 @@ static bool is_a_call(const char *name)
 	       seccomp_syscall_resolve_name_arch(SCMP_ARCH_AARCH64, name) >= 0;
 }
 
-/* Newer than Debian 12's libseccomp: left out there, and answered as unknown. */
+/* Unknown to Debian 12's libseccomp: left out there, and answered with ENOSYS. */
 static bool is_new(const char *name)
 {
 	return strcmp(name, "fchmodat2") == 0;
 }
 
-static void test_every_name_is_one(void **state)
+static void test_every_name_is_a_system_call(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < n_syscalls_allowed; i++) {
@@ -340,8 +342,8 @@ static void test_every_name_is_one(void **state)
 	}
 }
 
-/* arm64 has only the younger of two calls that do the same. */
-static void test_arm64_has_one_for_each(void **state)
+/* Of two equivalent calls arm64 has only the newer one. */
+static void test_arm64_has_an_equivalent_for_each(void **state)
 {
 	static const char *const pairs[][2] = {
 		{"open", "openat"},
@@ -397,14 +399,14 @@ static void test_arm64_has_one_for_each(void **state)
 TEST_GROUP(privileges)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_capabilities_are_gone_from_all_sets),
+		cmocka_unit_test(test_capabilities_are_dropped_from_all_sets),
 		cmocka_unit_test(test_threads_and_programs_get_no_more),
 		cmocka_unit_test(test_unlisted_calls_are_refused),
 		cmocka_unit_test(test_fatal_calls_end_the_process),
 		cmocka_unit_test(test_programs_run_only_where_plugins_may),
 		cmocka_unit_test(test_the_filter_can_log_or_be_off),
-		cmocka_unit_test(test_every_name_is_one),
-		cmocka_unit_test(test_arm64_has_one_for_each),
+		cmocka_unit_test(test_every_name_is_a_system_call),
+		cmocka_unit_test(test_arm64_has_an_equivalent_for_each),
 	};
 
 	return test_group_run(tests, NULL, NULL);

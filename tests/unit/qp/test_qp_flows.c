@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which flow belongs to which queue pair, and the document of both. */
+/* Assigning flows to queue pairs, and the document of both. */
 #include "qp_flows.h"
 
 #include <setjmp.h>
@@ -22,7 +22,7 @@
 
 #define N_FLOWS 8
 
-/* Two soft-RoCE devices of this host on the wire with each other, and a mirror port. */
+/* Two connected soft-RoCE devices of this host, and a mirror port. */
 struct scene {
 	struct qp_table table;
 	struct packet_port ports[3];
@@ -146,7 +146,8 @@ static void ask(const struct scene *s, const struct qp_query *q, struct rows *re
 
 static const struct qp_query all = {.limit = 100};
 
-/* Both ends are ours: what the one sends the other receives, each on its own port. */
+/* Both ends are on this host: a flow is sent by one and received by the other, each counted on its
+ * own port. */
 static void test_flows_between_our_queue_pairs(void **state)
 {
 	struct scene *s = scene_new();
@@ -170,7 +171,7 @@ static void test_flows_between_our_queue_pairs(void **state)
 	scene_free(s);
 }
 
-/* The same number on both ends of one device. */
+/* Both queue pairs are on one device. */
 static void test_loopback(void **state)
 {
 	struct scene *s = scene_new();
@@ -187,7 +188,7 @@ static void test_loopback(void **state)
 	scene_free(s);
 }
 
-/* Numbers are the device's own: what others' queue pairs of the same number do is not ours. */
+/* A QPN is unique on its device only: flows of other devices with the same QPN are not assigned. */
 static void test_flows_of_other_queue_pairs(void **state)
 {
 	struct scene *s = scene_new();
@@ -199,7 +200,7 @@ static void test_flows_of_other_queue_pairs(void **state)
 	add_flow(s, 0, "10.9.0.2", "10.9.0.8", 17, 1); /* to an unknown receiver */
 	add_flow(s, 0, "10.9.0.1", "10.9.0.9", 18, 1);
 	add_flow(s, 0, "10.9.0.8", "10.9.0.2", 18, 1);
-	add_flow(s, 1, "10.9.0.2", "10.9.0.1", 17, 1); /* seen on another device's port */
+	add_flow(s, 1, "10.9.0.2", "10.9.0.1", 17, 1); /* counted on another device's port */
 	add_flow(s, 2, "10.9.0.2", "10.9.0.1", 17, 1); /* mirrored */
 	ask(s, &all, &rows);
 	assert_int_equal(rows.n, 7);
@@ -210,7 +211,7 @@ static void test_flows_of_other_queue_pairs(void **state)
 	scene_free(s);
 }
 
-/* A dump has no addresses; without details of the device only the numbers are compared. */
+/* Dumps have no addresses. Without details of the device only numbers can be compared. */
 static void test_matching_by_numbers_only(void **state)
 {
 	struct scene *s = scene_new();
@@ -226,7 +227,7 @@ static void test_matching_by_numbers_only(void **state)
 	assert_true(rows.items[0].has_sent && rows.items[0].has_received);
 	s->host.rdma[0].ports[0].n_gids = 0;
 	ask(s, &all, &rows);
-	assert_int_equal(rows.n, 2); /* the sender of the flow to 18 is ambiguous now */
+	assert_int_equal(rows.n, 2); /* the sender of the flow to QP 18 is ambiguous now */
 	assert_true(!rows.items[0].has_sent && rows.items[0].has_received);
 	address("10.9.0.2", s->table.items[0]->peer_gid);
 	ask(s, &all, &rows);
@@ -235,8 +236,7 @@ static void test_matching_by_numbers_only(void **state)
 	scene_free(s);
 }
 
-/* Two hosts use the same number, and the dump does not show which of our queue pairs belongs to
- * which host. */
+/* Two hosts may use the same number, and the dump does not have the hosts of our queue pairs. */
 static void test_an_ambiguous_peer_is_unknown(void **state)
 {
 	struct scene *s = scene_new();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The queue pairs of each port in sum. */
+/* Sums of the queue pairs of each port. */
 #include "cleanup.h"
 #include "qp_ports.h"
 #include "test_group.h"
@@ -16,7 +16,7 @@
 
 #define SECOND UINT64_C(1000000000)
 
-/* A table of queue pairs by hand, in its order. */
+/* A table of queue pairs in the order in which they were added. */
 struct rows {
 	struct qp qps[16];
 	struct qp *items[16];
@@ -52,7 +52,7 @@ static void test_sums(void **state)
 	add(&r, "a", 1, "\x0a\x09\x00\x02")->traffic_class = 104; /* not ECT */
 	r.qps[1].path_mtu = 1024;
 	r.qps[2].path_mtu = 4096;
-	add(&r, "a", 1, "\x0a\x09\x00\x03"); /* its traffic class is unknown */
+	add(&r, "a", 1, "\x0a\x09\x00\x03"); /* with an unknown traffic class */
 	add(&r, "a", 2, "\x0a\x09\x00\x02")->traffic_class = 2;
 	add(&r, "a", 0, NULL);
 	add(&r, "b", 1, "\x0a\x09\x00\x02");
@@ -68,15 +68,16 @@ static void test_sums(void **state)
 	assert_int_equal(q->path_mtu, 4096);
 	assert_false(q->failures_known);
 	assert_int_equal(qp_ports_find(&p, "a", 2)->peers, 1);
-	assert_false(qp_ports_find(&p, "b", 1)->known); /* 0 that are not ECT would be a guess */
+	/* not known: 0 not-ECT queue pairs would be a guess */
+	assert_false(qp_ports_find(&p, "b", 1)->known);
 	assert_null(qp_ports_find(&p, "b", 2));
 	assert_null(qp_ports_find(&p, "c", 1));
 	assert_null(qp_ports_find(&p, "0", 1));
 	qp_ports_done(&p);
 }
 
-/* Peer 2: three with one label. 3: two labels. 4: four whose labels the driver derives. 5: one is
- * unknown. */
+/* Peer 2 has three queue pairs with one label; 3: two labels; 4: four with labels derived by the
+ * driver; 5: one label is unknown. */
 static void test_flow_labels(void **state)
 {
 	static const struct {
@@ -128,7 +129,7 @@ static void test_failures(void **state)
 	assert_int_equal(q->peers, 2);
 	qp_ports_done(&p);
 
-	/* With several peers no peer is named, and after a minute nothing is reported. */
+	/* With several failed peers none is named; a failure is reported for a minute. */
 	fail_at(&r.qps[2], 25 * SECOND);
 	assert_int_equal(qp_ports_build(&p, &r.table, 30 * SECOND), 0);
 	assert_int_equal(p.items[0].qps.failed_peers, 2);

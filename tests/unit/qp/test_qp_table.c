@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Queue pairs from events and from dumps. */
+/* The table of queue pairs, from events and dumps. */
 #include "qp_table.h"
 
 #include <setjmp.h>
@@ -82,9 +82,9 @@ static void test_the_states_of_a_queue_pair(void **state)
 	rtr.port = 1;
 	rtr.traffic_class = 106;
 	rtr.flow_label = 0x12345;
-	rtr.timeout = 14; /* not in the mask: not meant */
+	rtr.timeout = 14; /* not in the mask, so it is ignored */
 	rtr.peer_gid[15] = 2;
-	rtr.head.pid = 1; /* the process that modifies it need not be its owner */
+	rtr.head.pid = 1; /* another process may modify a queue pair */
 	qp = qp_table_event(&t, &rtr);
 	assert_int_equal(qp->state, RTR);
 	assert_int_equal(qp->peer_qpn, 18);
@@ -103,8 +103,8 @@ static void test_the_states_of_a_queue_pair(void **state)
 	qp_table_done(&t);
 }
 
-/* What the call was refused for did not happen. */
-static void test_refused(void **state)
+/* A failed call changes nothing. */
+static void test_failed_calls(void **state)
 {
 	struct bpf_event_qp e = event("rxe_a", 17, BPF_QP_CREATED, 1);
 	struct qp_table t = {0};
@@ -148,13 +148,13 @@ static void test_bounded(void **state)
 		assert_non_null(create(&t, "rxe_a", i, 1));
 	assert_null(create(&t, "rxe_a", QP_TABLE_MAX, 1));
 	assert_int_equal(t.dropped, 1);
-	assert_non_null(create(&t, "rxe_a", 5, 2)); /* that is there */
+	assert_non_null(create(&t, "rxe_a", 5, 2)); /* already in the table */
 	destroy(&t, "rxe_a", 5, 3);
 	assert_non_null(create(&t, "rxe_a", QP_TABLE_MAX, 4));
 	qp_table_done(&t);
 }
 
-static void test_the_number_is_given_again(void **state)
+static void test_a_reused_number(void **state)
 {
 	struct bpf_event_qp_failed failure = {.qpn = 17, .status = 12, .event = -1};
 	struct process_owner owner = {.pid = 4711, .pod_uid = "u"};
@@ -171,7 +171,7 @@ static void test_the_number_is_given_again(void **state)
 	qp = qp_table_failed(&t, &failure, &first);
 	assert_false(first);
 	assert_string_equal(qp->pod_uid, "u");
-	qp = create(&t, "rxe_a", 17, 20); /* its destruction was not reported */
+	qp = create(&t, "rxe_a", 17, 20); /* the destruction of the previous one was not reported */
 	assert_string_equal(qp->pod_uid, "");
 	assert_false(qp->owner_known);
 	assert_false(qp->failed);
@@ -187,7 +187,8 @@ static void test_reset_clears_a_failure(void **state)
 
 	(void)state;
 	strcpy(failure.device, "rxe_a");
-	assert_null(qp_table_failed(&t, &failure, &first)); /* not in the table: not added */
+	/* queue pairs that are not in the table are not added */
+	assert_null(qp_table_failed(&t, &failure, &first));
 	assert_int_equal(t.n, 0);
 	create(&t, "rxe_a", 17, 4);
 	qp = qp_table_failed(&t, &failure, &first);
@@ -230,17 +231,17 @@ static void test_a_dump_replaces(void **state)
 	assert_order(&t);
 	qp = qp_table_find(&t, "rxe_a", 17);
 	assert_int_equal(qp->state, RTS);
-	assert_int_equal(qp->created_ns, 10); /* the rest is still known */
+	assert_int_equal(qp->created_ns, 10); /* values from events are kept */
 	assert_string_equal(qp->comm, "python3");
 	assert_int_equal(qp_table_find(&t, "rxe_b", 3)->pid, 5);
-	/* room for more, as it was left */
+	/* the array can still grow */
 	for (uint32_t i = 100; i < 120; i++)
 		assert_non_null(create(&t, "rxe_a", i, 30));
 	assert_order(&t);
 	qp_table_done(&t);
 }
 
-/* The queue pairs of a device that did not answer are kept. */
+/* The queue pairs of a device that was not dumped are kept. */
 static void test_a_dump_of_some_devices(void **state)
 {
 	const struct nldev_qp list[] = {entry("rxe_b", 3, RTS, 4711)};
@@ -273,9 +274,9 @@ static void test_events_during_a_dump(void **state)
 	create(&t, "rxe_a", 1, 10);
 	create(&t, "rxe_a", 2, 10);
 	qp_table_dump_begins(&t);
-	destroy(&t, "rxe_a", 1, 25); /* the dump still has it */
+	destroy(&t, "rxe_a", 1, 25); /* destroyed after the dump has read it */
 	move(&t, "rxe_a", 2, QP_STATE_ERR, 25);
-	create(&t, "rxe_a", 4, 25); /* the dump has not met it */
+	create(&t, "rxe_a", 4, 25); /* created after the dump has passed */
 	assert_int_equal(qp_table_replace(&t, list, ARRAY_SIZE(list), 20), 0);
 	assert_null(qp_table_find(&t, "rxe_a", 1));
 	assert_int_equal(qp_table_find(&t, "rxe_a", 2)->state, QP_STATE_ERR);
@@ -285,7 +286,7 @@ static void test_events_during_a_dump(void **state)
 	qp_table_done(&t);
 }
 
-/* The kernel destroys it for a while: a dump that begins then has it still. */
+/* While the kernel destroys a queue pair, a dump may still contain it. */
 static void test_a_queue_pair_that_is_being_destroyed(void **state)
 {
 	const struct nldev_qp list[] = {entry("rxe_a", 1, RTS, 5), entry("rxe_a", 2, RTS, 5)};
@@ -296,14 +297,15 @@ static void test_a_queue_pair_that_is_being_destroyed(void **state)
 	create(&t, "rxe_a", 1, 10);
 	destroy(&t, "rxe_a", 1, 25);
 	destroy(&t, "rxe_a", 2, 25);
-	create(&t, "rxe_a", 2, 26); /* created again */
+	create(&t, "rxe_a", 2, 26); /* created again with the same number */
 	qp_table_dump_begins(&t);
 	assert_int_equal(qp_table_replace(&t, list, ARRAY_SIZE(list), 30), 0);
 	assert_null(qp_table_find(&t, "rxe_a", 1));
 	assert_non_null(qp_table_find(&t, "rxe_a", 2));
 	qp_table_dump_begins(&t);
 	assert_int_equal(qp_table_replace(&t, list, ARRAY_SIZE(list), late), 0);
-	assert_non_null(qp_table_find(&t, "rxe_a", 1)); /* given again, unheard */
+	/* counts as a new one, whose creation was not reported */
+	assert_non_null(qp_table_find(&t, "rxe_a", 1));
 	qp_table_done(&t);
 }
 
@@ -324,7 +326,7 @@ static void test_too_much_during_a_dump(void **state)
 	qp_table_done(&t);
 }
 
-/* The number was given to another process, unheard. */
+/* The number belongs to another process now, without an event. */
 static void test_a_dump_of_another_process(void **state)
 {
 	const struct nldev_qp other = entry("rxe_a", 17, RTS, 6000);
@@ -428,10 +430,10 @@ TEST_GROUP(qp_table)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_states_of_a_queue_pair),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_failed_calls),
 		cmocka_unit_test(test_sorted),
 		cmocka_unit_test(test_bounded),
-		cmocka_unit_test(test_the_number_is_given_again),
+		cmocka_unit_test(test_a_reused_number),
 		cmocka_unit_test(test_reset_clears_a_failure),
 		cmocka_unit_test(test_a_dump_replaces),
 		cmocka_unit_test(test_a_dump_of_some_devices),

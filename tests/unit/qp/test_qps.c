@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Queue pairs in the loop: events in, pods from a synthetic /proc, failures out. */
+/* Queue pairs in the loop: events, pods found in a synthetic /proc, and reported failures. */
 #include "qps.h"
 
 #include <setjmp.h>
@@ -116,7 +116,7 @@ static bool has_read(void *arg)
 	return status.read_ms || status.error[0];
 }
 
-/* The dump at the start: of whatever this machine has. */
+/* Waits for the first dump, whose result depends on this machine. */
 static struct world *start_read(void)
 {
 	struct world *w = start();
@@ -175,21 +175,21 @@ static void test_a_failure_names_its_pod(void **state)
 	create(w, 17, 4711);
 	assert_true(loop_until(&w->loop, is_named, w, PATIENCE_MS));
 	break_qp(w, 17, 12);
-	assert_int_equal(w->n_events, 1); /* at once */
+	assert_int_equal(w->n_events, 1); /* without a delay */
 	assert_string_equal(w->last.namespace, "train");
 	assert_string_equal(w->last.pod, "job-7");
 	assert_string_equal(w->last.device, "0000:03:00.2");
 	assert_non_null(strstr(w->last.message, "QP 17 on rxe_a: the peer does not respond"));
 	assert_non_null(strstr(w->last.message, "python3, pid 4711"));
 	assert_true(w->last.first_ms > 0);
-	break_qp(w, 17, 5);  /* what it had in flight */
-	break_qp(w, 17, 12); /* the other side's completion */
+	break_qp(w, 17, 5);  /* completions of its other requests */
+	break_qp(w, 17, 12); /* the peer's completion */
 	assert_int_equal(w->n_events, 1);
 	assert_int_equal(qps_failures(w->qps)->counts[0].n, 1);
 	stop(w);
 }
 
-/* It would never be removed from the table. */
+/* A failed queue pair is not added to the table, because it would never be removed again. */
 static void test_a_failed_queue_pair_that_is_not_in_the_table(void **state)
 {
 	struct world *w = start_read();
@@ -203,7 +203,7 @@ static void test_a_failed_queue_pair_that_is_not_in_the_table(void **state)
 	stop(w);
 }
 
-/* Created and failed before its owner could be looked up. */
+/* It failed before its owner had been looked up. */
 static void test_a_failure_waits_for_its_pod(void **state)
 {
 	struct world *w = start_read();
@@ -244,8 +244,8 @@ static void test_without_a_runtime_the_uid_is_reported(void **state)
 	stop(w);
 }
 
-/* The pid is another process' now, of another cgroup. */
-static void test_a_pid_is_given_again(void **state)
+/* The pid now belongs to a process in another cgroup. */
+static void test_a_reused_pid(void **state)
 {
 	struct world *w = start_read();
 	struct bpf_event_qp e;
@@ -254,7 +254,8 @@ static void test_a_pid_is_given_again(void **state)
 	create(w, 17, 4711);
 	assert_true(loop_until(&w->loop, is_named, w, PATIENCE_MS));
 	put_process(w, 4711, "0::/system.slice/x.service\n");
-	create(w, 18, 4711); /* the same cgroup: no look-up */
+	/* the event has the same cgroup, so the owner is not looked up again */
+	create(w, 18, 4711);
 	assert_string_equal(qp_table_find(qps_table(w->qps), "rxe_a", 18)->pod_uid, UID);
 	e = qp_event(17, BPF_QP_CREATED, 4711);
 	e.head.cgroup = 8;
@@ -275,7 +276,7 @@ static void test_an_error_state_set_by_the_kernel(void **state)
 	assert_true(loop_until(&w->loop, is_named, w, PATIENCE_MS));
 	e.attr_mask = 1;
 	e.state = QP_STATE_ERR;
-	qps_event(w->qps, &e.head); /* by its owner */
+	qps_event(w->qps, &e.head); /* requested by its owner */
 	assert_int_equal(w->n_events, 0);
 	e.head.pid = 0;
 	qps_event(w->qps, &e.head);
@@ -284,13 +285,13 @@ static void test_an_error_state_set_by_the_kernel(void **state)
 	stop(w);
 }
 
-/* Thousands at once are all reported, even without room in the table. */
-static bool are_told(void *arg)
+/* Thousands of failures at once are all reported, even beyond the table's size. */
+static bool are_reported(void *arg)
 {
 	return ((struct world *)arg)->n_events == 5000;
 }
 
-static void test_a_flood(void **state)
+static void test_a_flood_of_failures(void **state)
 {
 	struct world *w = start_read();
 
@@ -303,7 +304,7 @@ static void test_a_flood(void **state)
 		qps_event(w->qps, &gone.head);
 	}
 	assert_int_equal(qps_table(w->qps)->n, 0);
-	assert_true(loop_until(&w->loop, are_told, w, PATIENCE_MS));
+	assert_true(loop_until(&w->loop, are_reported, w, PATIENCE_MS));
 	assert_non_null(strstr(w->last.message, "repeatedly"));
 	stop(w);
 }
@@ -326,23 +327,24 @@ static bool has_done(void *arg)
 
 static void test_refresh(void **state)
 {
-	struct world *w = start(); /* its first dump is running: both requests wait for it */
+	/* the first dump is running, so that both requests wait for it */
+	struct world *w = start();
 
 	(void)state;
-	assert_int_equal(qps_refresh(w->qps, on_done, w), 0); /* events keep the table current */
+	assert_int_equal(qps_refresh(w->qps, on_done, w), 0); /* with events the table is current */
 	w->events = false;
 	assert_int_equal(qps_refresh(w->qps, on_done, w), 1);
 	assert_int_equal(qps_refresh(w->qps, on_done, w), 1);
 	assert_int_equal(w->n_done, 0);
 	assert_true(loop_until(&w->loop, has_done, w, PATIENCE_MS));
-	assert_in_range(w->n_done, 1, 2); /* one in a turn, of which a late loop makes up for two */
+	assert_in_range(w->n_done, 1, 2); /* one per iteration; a delayed loop may run two */
 	assert_true(loop_until(&w->loop, is_done, w, PATIENCE_MS));
-	assert_int_equal(qps_refresh(w->qps, on_done, w), 0); /* read, or tried, just now */
+	/* the last read, or attempt, was just now */
+	assert_int_equal(qps_refresh(w->qps, on_done, w), 0);
 	stop(w);
 }
 
-/* Without events a table of half a minute ago is not an answer any more; the clock is set forward
- * for one question. */
+/* Without events an old table is read again; the loop's clock is set forward for one request. */
 static void test_an_old_table_is_read_again(void **state)
 {
 	struct world *w = start_read();
@@ -389,9 +391,9 @@ TEST_GROUP(qps)
 		cmocka_unit_test(test_a_failed_queue_pair_that_is_not_in_the_table),
 		cmocka_unit_test(test_a_process_that_has_ended),
 		cmocka_unit_test(test_without_a_runtime_the_uid_is_reported),
-		cmocka_unit_test(test_a_pid_is_given_again),
+		cmocka_unit_test(test_a_reused_pid),
 		cmocka_unit_test(test_an_error_state_set_by_the_kernel),
-		cmocka_unit_test(test_a_flood),
+		cmocka_unit_test(test_a_flood_of_failures),
 		cmocka_unit_test(test_refresh),
 		cmocka_unit_test(test_an_old_table_is_read_again),
 		cmocka_unit_test(test_closing_ends_a_refresh),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The page and the runbook as they are built in: whole, with nothing from elsewhere, and their
- * policies let run what is in them and nothing else. */
+/* The built-in page and runbook are complete and load nothing from elsewhere; their policies allow
+ * exactly their own scripts and styles. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@
 #include "test_group.h"
 #include "web_page.h"
 
-/* Terminated. */
+/* With a terminating NUL. */
 static char *unpacked(const struct web_page *page)
 {
 	char *bytes = web_page_unpack(page), *text = calloc(1, page->len + 1);
@@ -46,11 +46,11 @@ static void the_page_is_complete(void **state)
 	(void)state;
 	assert_whole(text, &web_page);
 	assert_non_null(strstr(text, "uPlot"));
-	assert_non_null(strstr(text, "Permission is hereby granted")); /* its licence */
+	assert_non_null(strstr(text, "Permission is hereby granted")); /* uPlot's licence */
 	free(text);
 }
 
-static void assert_alone(const struct web_page *page)
+static void assert_loads_nothing(const struct web_page *page)
 {
 	static const char *const loaders[] = {
 		"src=\"", "<link rel=\"stylesheet", "@import", "href=\"/", "href=\"http", "<base"};
@@ -65,34 +65,47 @@ static void assert_alone(const struct web_page *page)
 static void the_page_loads_nothing(void **state)
 {
 	(void)state;
-	assert_alone(&web_page);
-	assert_alone(&web_runbook);
+	assert_loads_nothing(&web_page);
+	assert_loads_nothing(&web_runbook);
 }
 
-/* The one element of this kind is what the policy's digest is of. */
-static void assert_allowed(const struct web_page *page, const char *text, const char *tag)
+/* Fails unless the policy has the digest of the bytes between the two pointers. */
+static void assert_digest(const struct web_page *page, const char *from, const char *to)
 {
-	char open[16], close[16], wanted[160];
-	const char *from, *to;
+	char wanted[160];
 	unsigned char digest[32];
 	gnutls_datum_t in = {digest, sizeof(digest)}, out = {0};
 
-	snprintf(open, sizeof(open), "<%s>", tag);
-	snprintf(close, sizeof(close), "</%s>", tag);
-	from = strstr(text, open);
-	assert_non_null(from);
-	from += strlen(open);
-	to = strstr(from, close);
-	assert_non_null(to);
-	assert_null(strstr(to, open));
 	assert_int_equal(memory_start_tls(), 0);
 	assert_int_equal(gnutls_hash_fast(GNUTLS_DIG_SHA256, from, (size_t)(to - from), digest), 0);
 	assert_int_equal(gnutls_base64_encode2(&in, &out), 0);
-	snprintf(wanted, sizeof(wanted), "%s-src 'sha256-%.*s'", tag, (int)out.size,
-		 (const char *)out.data);
+	snprintf(wanted, sizeof(wanted), "'sha256-%.*s'", (int)out.size, (const char *)out.data);
 	gnutls_free(out.data);
 	if (!strstr(page->policy, wanted))
 		fail_msg("%s is not in %s", wanted, page->policy);
+}
+
+/* The policy has the digests of all n elements of this kind. */
+static void assert_allowed(const struct web_page *page, const char *text, const char *tag, int n)
+{
+	char open[16], close[16], source[16];
+	const char *from = text;
+
+	snprintf(open, sizeof(open), "<%s>", tag);
+	snprintf(close, sizeof(close), "</%s>", tag);
+	snprintf(source, sizeof(source), "%s-src", tag);
+	assert_non_null(strstr(page->policy, source));
+	for (int i = 0; i < n; i++) {
+		const char *to;
+
+		from = strstr(from, open);
+		assert_non_null(from);
+		from += strlen(open);
+		to = strstr(from, close);
+		assert_non_null(to);
+		assert_digest(page, from, to);
+	}
+	assert_null(strstr(from, open));
 }
 
 static void the_policy_matches_the_page(void **state)
@@ -103,15 +116,15 @@ static void the_policy_matches_the_page(void **state)
 	char *text = unpacked(&web_page);
 
 	(void)state;
-	assert_allowed(&web_page, text, "script");
-	assert_allowed(&web_page, text, "style");
+	assert_allowed(&web_page, text, "script", 2);
+	assert_allowed(&web_page, text, "style", 1);
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		assert_non_null(strstr(web_page.policy, words[i]));
 	assert_null(strstr(web_page.policy, "unsafe"));
 	free(text);
 }
 
-/* Names come from pods: the page's own code has no way to make markup of text. */
+/* Names come from pods, so the page's own code must not turn text into markup. */
 static void text_is_never_markup(void **state)
 {
 	static const char *const ways[] = {"innerHTML",	     "outerHTML", "insertAdjacentHTML",
@@ -125,14 +138,14 @@ static void text_is_never_markup(void **state)
 	free(text);
 }
 
-/* What verdicts lead to. */
-static void each_cause_has_its_place(void **state)
+/* The headings that verdicts link to. */
+static void each_cause_has_a_heading(void **state)
 {
 	char *text = unpacked(&web_runbook);
 
 	(void)state;
 	assert_whole(text, &web_runbook);
-	assert_allowed(&web_runbook, text, "style");
+	assert_allowed(&web_runbook, text, "style", 1);
 	assert_null(strstr(web_runbook.policy, "script-src"));
 	assert_null(strstr(web_runbook.policy, "unsafe"));
 	for (int c = 0; c < N_CAUSES; c++) {
@@ -146,7 +159,7 @@ static void each_cause_has_its_place(void **state)
 	free(text);
 }
 
-/* At /runbook/CAUSE: one heading, its text, and no way into the whole that is not there. */
+/* /runbook/CAUSE has one heading and its text, without links into the whole runbook. */
 static void each_cause_has_a_document(void **state)
 {
 	(void)state;
@@ -158,8 +171,8 @@ static void each_cause_has_a_document(void **state)
 		assert_non_null(page);
 		text = unpacked(page);
 		assert_whole(text, page);
-		assert_allowed(page, text, "style");
-		assert_alone(page);
+		assert_allowed(page, text, "style", 1);
+		assert_loads_nothing(page);
 		snprintf(heading, sizeof(heading), "<h1 id=\"%s\">", name);
 		assert_non_null(strstr(text, heading));
 		assert_non_null(strstr(text, "<strong>Ruled out if</strong>"));
@@ -186,7 +199,7 @@ TEST_GROUP(web_page)
 		cmocka_unit_test(the_page_loads_nothing),
 		cmocka_unit_test(the_policy_matches_the_page),
 		cmocka_unit_test(text_is_never_markup),
-		cmocka_unit_test(each_cause_has_its_place),
+		cmocka_unit_test(each_cause_has_a_heading),
 		cmocka_unit_test(each_cause_has_a_document),
 		cmocka_unit_test(without_memory),
 	};

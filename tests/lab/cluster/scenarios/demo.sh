@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# For people: what docs/start/install.md says, typed and answered, on a cluster of two nodes, then traffic between two pods and what both rocelets say of
-# it, until Ctrl-C or for DEMO_SECONDS. Congestion comes and goes: the switch's way to node 1 is narrow for half a minute of each.
+# A demo: the commands of docs/start/install.md with their output, on a cluster of two nodes, then traffic between two pods and both rocelets' counters of
+# it, until Ctrl-C or for DEMO_SECONDS. With congestion at times: the switch's port to node 1 is slow for half of every minute.
 # cluster: --kubelet --memory 3072 --timeout 86400
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh" "$1"
@@ -10,13 +10,13 @@
 
 cd "$PROJECT_DIR" || exit
 
-# A command as it would be typed, and what it answers.
+# Prints a command as typed, and runs it.
 type() {
     printf '\n$ %s\n' "$*"
     "$@"
 }
 
-# What a counter has grown by each second since the last time, in RATE; a dash where nobody can tell.
+# Sets RATE to a counter's growth per second since the last call; "-" if unknown.
 declare -A LAST
 measure() { # NODE NAME ['label="x"'..]
     local value now=${EPOCHREALTIME/[.,]/} last

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# An administrator's work with Helm, on two nodes: the chart is installed, pods get a VF each, an upgrade to an image that does not exist stops at the first node and takes nothing from
-# pods, a rollback mends it, and uninstalling leaves nothing. The chart is `make chart`'s.
+# Helm on two nodes: the chart is installed, pods get a VF each, an upgrade to an image that does not exist stops at the first node and does not affect
+# pods, a rollback repairs it, and uninstalling leaves nothing. The chart comes from `make chart`.
 # cluster: --kubelet --memory 3072 --timeout 2400
 # proves: k8s/deploy/helm docs/start/install.md
 # when: soak
@@ -18,7 +18,7 @@ helm() { # ARGS..
     HELM_CACHE_HOME=$RUN/helm HELM_CONFIG_HOME=$RUN/helm HELM_DATA_HOME=$RUN/helm "$HELM" --kubeconfig "$CONTROL/kubeconfig" -n rocelet "$@"
 }
 
-pods_are_as_before() {
+pods_still_run() {
     [[ $(kubectl get pods left right -o jsonpath='{.items[*].status.phase} {.items[*].status.containerStatuses[*].restartCount}') == "Running Running 0 0" ]] &&
         kubectl exec left -- busybox ping -c 1 -W 10 10.9.0.2 >/dev/null
 }
@@ -52,30 +52,30 @@ need_within 120 "the DaemonSet is ready on both nodes" rolled_out rocelet "$IMAG
 need_within 120 "both nodes offer their VFs" "[[ \$(allocatable 0) == $N_VFS && \$(allocatable 1) == $N_VFS ]]"
 { pod_manifest left 0 10.9.0.1/24; echo ---; pod_manifest right 1 10.9.0.2/24; } | kubectl apply -f -
 need_within 90 "two pods on two nodes run" "[[ \$(pod_phase left) == Running && \$(pod_phase right) == Running ]]"
-check "and reach each other with their VFs" pods_are_as_before
-echo "# from nothing to pods with VFs: $((SECONDS - began)) s"
+check "and reach each other with their VFs" pods_still_run
+echo "# from the start to pods with VFs: $((SECONDS - began)) s"
 
 say "an upgrade to an image that does not exist"
 helm upgrade rocelet "build/rocelet-$VERSION.tgz" --reuse-values --set image.tag=none
 need_within 60 "the first node waits for its image" waits_for_image
-check "the other node has the version before, and is ready" "[[ \$(n_ready rocelet) == 1 && \$(images | tr ' ' '\n' | grep -c \"^$IMAGE\\$\") == 1 ]]"
+check "the other node has the previous version, and is ready" "[[ \$(n_ready rocelet) == 1 && \$(images | tr ' ' '\n' | grep -c \"^$IMAGE\\$\") == 1 ]]"
 check "its VFs are offered" "[[ \" \$(allocatable 0) \$(allocatable 1) \" == *\" $N_VFS \"* ]]"
-check "the pods are as before" pods_are_as_before
+check "the pods still run" pods_still_run
 # The controller syncs several times before the kubelet backs off pulling the image: if it updated the other node anyway, it would have by then.
 check_within 90 "the image is tried again" "kubectl -n rocelet get events | grep -q 'Back-off pulling image'"
-check "it has stopped there" "[[ \$(images | tr ' ' '\n' | grep -c \"^$IMAGE\\$\") == 1 ]]"
+check "the upgrade has stopped there" "[[ \$(images | tr ' ' '\n' | grep -c \"^$IMAGE\\$\") == 1 ]]"
 
 say "a rollback"
 helm rollback rocelet
 check_within 120 "both nodes are ready" rolled_out rocelet "$IMAGE"
 check_within 60 "and offer their VFs" "[[ \$(allocatable 0) == $N_VFS && \$(allocatable 1) == $N_VFS ]]"
-check "the pods are as before" pods_are_as_before
+check "the pods still run" pods_still_run
 
 say "uninstall"
 kubectl delete pod left right
 helm uninstall rocelet --wait
 for n in 0 1; do
-    check_within 60 "node $n is as before" "diff <(remains_of_rocelet $n) $CLUSTER_OUT/before$n"
+    check_within 60 "node $n is restored" "diff <(remains_of_rocelet $n) $CLUSTER_OUT/before$n"
 done
 check "nothing of the release is in its namespace" "[[ -z \$(kubectl -n rocelet get daemonsets,configmaps,roles,serviceaccounts -o name | grep rocelet) ]]"
 echo "# the scenario took $SECONDS s"

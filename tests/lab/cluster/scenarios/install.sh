@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What an administrator does, in his words, on a cluster of two nodes: install, pods with a VF each and RDMA traffic between them from node to node,
-# updates and rollbacks while that flows, and away with it.
+# An administrator's commands on a cluster of two nodes: install, pods with a VF each and RDMA traffic between them from node to node,
+# updates and rollbacks during the traffic, and uninstall.
 # cluster: --kubelet --memory 3072 --timeout 3600
 # proves: k8s/deploy docs/start/install.md
 # when: soak
@@ -11,15 +11,15 @@
 . "$(dirname "$0")/../rocelet.sh"
 
 N_VFS=2
-cd "$PROJECT_DIR" || exit # where the words of docs/start/install.md are typed
+cd "$PROJECT_DIR" || exit # the folder of the commands in docs/start/install.md
 
-# The next version is these sources by another number: its image is made before (check.sh), its manifests are those here.
+# The next version is the same source with another number: its image was made before (check.sh), its manifests are copies.
 NEXT=$VERSION-next
 mkdir "$CLUSTER_OUT/next"
 cp -r k8s "$CLUSTER_OUT/next"
 grep -rlF "$VERSION" "$CLUSTER_OUT/next/k8s/deploy" | xargs sed -i "s/${VERSION//./\\.}/$NEXT/g"
 
-# ---- what comes of what is done
+# ---- effects
 
 not_ready_because() { # NODE WORDS..
     local text word
@@ -27,7 +27,7 @@ not_ready_because() { # NODE WORDS..
     for word in "${@:2}"; do [[ $text == *"$word"* ]] || return; done
 }
 
-# Every change of what nodes offer from now on: "NODE ALLOCATABLE" a line.
+# Every change of the nodes' allocatable devices from now on: "NODE ALLOCATABLE" a line.
 watch_allocatable() { # FILE
     kubectl get nodes --watch -o custom-columns='NAME:.metadata.name,N:.status.allocatable.rocelet\.dev/roce' --no-headers >"$1" 2>&1 &
 }
@@ -36,12 +36,12 @@ fewest() { # FILE
     awk '{ print $2 + 0 }' "$1" | sort -n | head -n 1
 }
 
-# How often both kubelets have taken a plugin's devices for ill, in their words (pkg/kubelet/cm/devicemanager, markResourceUnhealthy).
-n_taken_for_ill() {
+# Counts both kubelets' log lines about a plugin's unhealthy devices (pkg/kubelet/cm/devicemanager, markResourceUnhealthy).
+n_marked_unhealthy() {
     cat "$CLUSTER_OUT"/node?/kubelet.log | grep -c "Mark all resources Unhealthy for resource $RESOURCE" || true
 }
 
-# What is done while packets flow, and what became of these.
+# Runs a command while packets flow, and checks that none is lost.
 over_traffic() { # WHAT COMMAND..
     local before after began=$SECONDS
     read -ra before <<<"$(traffic)"
@@ -49,7 +49,7 @@ over_traffic() { # WHAT COMMAND..
     read -ra after <<<"$(traffic)"
     echo "# $1: $((SECONDS - began)) s, $((after[0] - before[0])) packets, $((after[1] - before[1])) out of sequence," \
         "$((after[2] - before[2])) sent again, $((after[3] - before[3])) dropped by the switch"
-    check "$1: packets went on" "((${after[0]} > ${before[0]}))"
+    check "$1: packets continued" "((${after[0]} > ${before[0]}))"
     check "$1: none was lost" "((${after[1]} == ${before[1]} && ${after[3]} == ${before[3]}))"
     check "$1: perftest has not ended" "kill -0 $TRAFFIC"
 }
@@ -60,7 +60,7 @@ wait_for_packets() { # N
     wait_until "[[ \$(counter 1 right rcvd_pkts) -gt $((from + $1)) ]]"
 }
 
-# One DaemonSet, as any Kubernetes updates it.
+# Updates one DaemonSet, as Kubernetes does by default.
 update() {
     kubectl -n rocelet set image daemonset/rocelet "rocelet=localhost/rocelet:$NEXT"
     check_within 120 "updated on both nodes" rolled_out rocelet "localhost/rocelet:$NEXT"
@@ -71,12 +71,12 @@ roll_back() {
     check_within 120 "rolled back on both nodes" rolled_out rocelet "$IMAGE"
 }
 
-# Two DaemonSets, the second of which takes over.
+# Replaces a DaemonSet by a second one that takes over.
 exchange() { # OLD NEW FOLDER   its overlay's
     kubectl apply -f "$3/k8s/deploy/before-1.30/native-versioned.yaml"
     wait_until 60 "[[ \$(n_ready $2) == $N_NODES ]]"
     kubectl -n rocelet delete daemonset "$1"
-    check_within 60 "both nodes are $2's" rolled_out "$2" "localhost/rocelet:${2#rocelet-}"
+    check_within 60 "both nodes run $2" rolled_out "$2" "localhost/rocelet:${2#rocelet-}"
 }
 
 # ---- the scenario
@@ -102,9 +102,9 @@ kubectl -n rocelet delete pod --all
 check_within 60 "its pods run" "[[ \$(kubectl -n rocelet get pods -o jsonpath='{.items[*].status.phase}') == 'Running Running' ]]"
 check_within 30 "and answer scrapes" "[[ \$(node_metric 0 rocelet_samples_total) -gt 0 ]]"
 check_within 30 "are not ready" "[[ \$(n_ready rocelet) == 0 ]]"
-check "say why: file, key and what is wrong with it" "not_ready_because 0 /etc/rocelet/config.json pfNames"
+check "/readyz has the reason: file, key and mistake" "not_ready_because 0 /etc/rocelet/config.json pfNames"
 check "in the log, too" "kubectl -n rocelet logs \$(rocelet_on 0) | grep config.json | grep -q pfNames"
-check "and rocectl doctor says it" "kubectl -n rocelet exec \$(rocelet_on 0) -- rocectl doctor | grep -q pfNames"
+check "and rocectl doctor reports it" "kubectl -n rocelet exec \$(rocelet_on 0) -- rocectl doctor | grep -q pfNames"
 node 0 "curl -sS http://127.0.0.1:9907/readyz" | sed 's/^/# /'
 
 say "a pool"
@@ -112,7 +112,7 @@ configure <<END
 {"pools": [{"resourceName": "roce", "selectors": {"pfNames": ["$PF"], "drivers": ["igbvf"]}, "softRoce": true,
   "network": {"subnets": ["10.9.0.0/24"]}}]}
 END
-# The kubelet brings a ConfigMap to its pods within a minute and a half.
+# The kubelet updates a ConfigMap in its pods within a minute and a half.
 need_within 120 "both nodes offer their VFs" "[[ \$(allocatable 0) == $N_VFS && \$(allocatable 1) == $N_VFS ]]"
 
 say "two pods on two nodes"
@@ -127,14 +127,14 @@ wait_until is_listening
 check "ib_write_bw runs from node to node" "write_bw left -n 100 -s 1024 10.9.0.2 &>$CLUSTER_OUT/left.log || grep -q \"Can't produce a report\" $CLUSTER_OUT/left.log"
 wait "$server" || true
 
-# Soft-RoCE as fast as it can be leaves the emulated processors nothing for kubelet and runtime: the way is narrow, with room for all that waits.
-say "traffic without end"
+# Soft-RoCE at full speed leaves no emulated processor time for kubelet and runtime: limit the rate, with room for all waiting frames.
+say "continuous traffic"
 set_port 1 rate=2e6 limit=8e6
 start_traffic
 wait_until "[[ \$(counter 1 right rcvd_pkts) -gt 1000 ]]"
 over_traffic "nothing" wait_for_packets 2000
 
-# Kubernetes 1.20 starts a node's next pod when the old one is gone: its devices are not offered for that moment.
+# Kubernetes 1.20 starts a node's next pod when the old one is removed: its devices are not offered in between.
 say "a rolling update, and back"
 over_traffic "rolling update" update
 over_traffic "rollback" roll_back
@@ -143,12 +143,12 @@ say "two versions that hand over"
 over_traffic "to a DaemonSet by its version" exchange rocelet "rocelet-$VERSION" .
 need_within 60 "both nodes offer their VFs" "[[ \$(allocatable 0) == $N_VFS && \$(allocatable 1) == $N_VFS ]]"
 watch_allocatable "$CLUSTER_OUT/allocatable"
-ill=$(n_taken_for_ill)
+marked=$(n_marked_unhealthy)
 over_traffic "update" exchange "rocelet-$VERSION" "rocelet-$NEXT" "$CLUSTER_OUT/next"
 over_traffic "and back" exchange "rocelet-$NEXT" "rocelet-$VERSION" .
 sed 's/^/# /' "$CLUSTER_OUT/allocatable"
 check "no node has offered fewer devices at any time" "[[ \$(fewest $CLUSTER_OUT/allocatable) == $N_VFS ]]"
-check "no kubelet has taken them for ill" "[[ \$(n_taken_for_ill) == $ill ]]"
+check "no kubelet has marked them unhealthy" "[[ \$(n_marked_unhealthy) == $marked ]]"
 
 for n in 0 1; do
     resident=$(node_metric $n process_resident_memory_bytes)
@@ -159,6 +159,6 @@ say "uninstall"
 kubectl delete pod left right
 kubectl delete -f k8s/deploy/before-1.30/native-versioned.yaml
 for n in 0 1; do
-    check_within 60 "node $n is as before" "diff <(remains_of_rocelet $n) $CLUSTER_OUT/before$n"
+    check_within 60 "node $n is restored" "diff <(remains_of_rocelet $n) $CLUSTER_OUT/before$n"
 done
 echo "# the scenario took $SECONDS s"

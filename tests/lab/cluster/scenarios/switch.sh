@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Is the ground sound? Two machines on one switch, RDMA between a VF of the one and a VF of the other, and what the switch does to packets on the
-# way is told by the rocelet of the node where they arrive.
+# Checks the cluster itself: two machines on one switch, RDMA between a VF of each, and the receiver's rocelet counts the switch's
+# marks.
 # cluster: --timeout 600
 # proves: tests/lab/cluster
 # when: soak
@@ -20,7 +20,7 @@ for n in 0 1; do
     need_within 60 "the packets of the pod on node $n are watched" "[[ \$(node_metric $n rocelet_bpf_ports 'hook=\"tcx\"') == 1 ]]"
 done
 
-# perftest's two ends are on two nodes. -u: ACKs may wait in a queue for 4 s; sent again after perftest's 67 ms, soft-RoCE sometimes ends in an
+# perftest's two ends are on two nodes. -u: ACKs may wait in a queue for 4 s; with perftest's timeout of 67 ms, soft-RoCE retries and sometimes fails with an
 # invalid request.
 write_bw() { # ARGS..
     node 1 "in_pod right ib_write_bw -d rxe_right -u 20 --tclass=106 $* &>\$OUT/perftest-server.log &
@@ -28,23 +28,23 @@ write_bw() { # ARGS..
     node 0 "in_pod left ib_write_bw -d rxe_left -u 20 --tclass=106 $* 10.9.0.2 &>\$OUT/perftest-client.log || has_no_report"
 }
 
-ce_seen() { # NODE
+ce_received() { # NODE
     node_metric "$1" roce_ecn_ce_received_packets_total || echo unknown
 }
 
 say "traffic"
 check "ib_write_bw runs from node to node" "write_bw -n 100 -s 1024"
 check_within 5 "right's rocelet counts ECN-capable packets" "[[ \$(node_metric 1 roce_ecn_packets_total 'direction=\"received\"' 'ecn=\"ect0\"') -ge 100 ]]"
-check "no mark is seen where none was made" "(( \$(ce_seen 1) == 0 && \$(marked 1) == 0 ))"
+check "without marks by the switch none is counted" "(( \$(ce_received 1) == 0 && \$(marked 1) == 0 ))"
 
 say "a congested switch"
 set_port 1 rate=8e6 mark=5000
 check "ib_write_bw runs through it" "write_bw -n 60 -s 65536"
 set_port 1 off
 check "the switch has marked packets" "(( \$(marked 1) > 100 ))"
-check_within 5 "right's rocelet has seen as many as the switch has marked" "(( \$(ce_seen 1) == \$(marked 1) ))"
-check "left's has seen none" "(( \$(ce_seen 0) == 0 ))"
-echo "# marked by the switch: $(marked 1), seen by the receiver's rocelet: $(ce_seen 1)"
+check_within 5 "right's rocelet counts as many as the switch has marked" "(( \$(ce_received 1) == \$(marked 1) ))"
+check "left's counts none" "(( \$(ce_received 0) == 0 ))"
+echo "# marked by the switch: $(marked 1), seen by the receiver's rocelet: $(ce_received 1)"
 
 on_nodes 'kill -TERM $(pidof rocelet); wait_until "! pidof rocelet"'
 echo "# the scenario took $SECONDS s"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* IPAM plugins: what they are told, what they answer, and real child programs of every bad kind. */
+/* IPAM plugins: their input, their answers, and real programs that misbehave. */
 #include "ipam.h"
 
 #include <arpa/inet.h>
@@ -60,13 +60,13 @@ static void test_config(void **state)
 				  "\"type\":\"rocelet\",\"ipam\":{\"type\":\"static\",\"x\":[1]}}");
 }
 
-/* What a CNI request gives besides: to each command that concerns a container. */
+/* Keys of a CNI request are passed with every command that concerns a container. */
 static void test_keys_of_a_cni_request_are_passed(void **state)
 {
 	struct attach_record r = record_of(
 		"{\"type\": \"static\", \"rocelet\": {\"runtimeConfig\": {\"ips\": "
 		"[\"10.0.0.1/8\"]}, \"args\": {\"cni\": {}}, \"env\": \"IP=10.0.0.2\"}}");
-	json_t *more = json_pack("{s:{s:s}}", "prevResult", "cniVersion", "1.0.0");
+	json_t *more = json_pack("{s:{s:s}}", "prevResult", "cniVersion", "1.1.0");
 	AUTO_FREE char *text = ipam_config(&r, IPAM_CHECK, more), *args = ipam_args(&r);
 	AUTO_FREE char *status = ipam_config(&r, IPAM_STATUS, NULL);
 
@@ -129,16 +129,16 @@ static const struct {
 	{"{\"type\": \"\"}", "has no \"type\""},
 	{"{\"type\": \"../x\"}", "type '../x' is a path, not a plugin's name"},
 	{"{\"type\": \"a/b\"}", "type 'a/b' is a path, not a plugin's name"},
-	{"{\"type\": \"..\"}", "type '..' is no plugin's name"},
-	{"{\"type\": \"a b\"}", "type 'a b' is no plugin's name"},
+	{"{\"type\": \"..\"}", "type '..' is not the name of a plugin"},
+	{"{\"type\": \"a b\"}", "type 'a b' is not the name of a plugin"},
 	{"{\"type\": \"host-local\", \"dataDir\": \"etc\"}",
-	 "dataDir: 'etc' is no folder below / with its whole path"},
+	 "dataDir: 'etc' is not the absolute path of a folder other than /"},
 	{"{\"type\": \"host-local\", \"dataDir\": \"/\"}",
-	 "dataDir: '/' is no folder below / with its whole path"},
+	 "dataDir: '/' is not the absolute path of a folder other than /"},
 	{"{\"type\": \"a\", \"needs\": {\"write\": [\"/a/../etc\"]}}",
-	 "needs: write: '/a/../etc' is no folder below / with its whole path"},
+	 "needs: write: '/a/../etc' is not the absolute path of a folder other than /"},
 	{"{\"type\": \"a\", \"needs\": {\"write\": [\"/a/..\"]}}",
-	 "needs: write: '/a/..' is no folder below / with its whole path"},
+	 "needs: write: '/a/..' is not the absolute path of a folder other than /"},
 	{"{\"type\": \"a\", \"needs\": {\"write\": [\"/a\",\"/b\",\"/c\",\"/d\",\"/e\"]}}",
 	 "needs: write: is not a list of at most 4 folders"},
 	{"{\"type\": \"a\", \"needs\": {\"network\": \"pod\"}}",
@@ -200,7 +200,7 @@ static void test_result(void **state)
 	assert_int_equal(r.routes[2].gateway.family, AF_UNSPEC);
 }
 
-/* A record that nothing usable came for is as it was. */
+/* An unusable answer does not change the record. */
 static void test_bad_results(void **state)
 {
 	static const char *const bad[] = {
@@ -243,20 +243,23 @@ static void test_bad_results(void **state)
 
 static void test_errors(void **state)
 {
-	static const char told[] =
+	static const char full[] =
 		"{\"code\": 11, \"msg\": \"no free address\", \"details\": \"of\\n254\"}";
+	static const char limited[] = "{\"code\": 51, \"msg\": \"no server\"}";
 	static const char unknown[] = "{\"code\": 4, \"msg\": \"unknown CNI_COMMAND: GC\"}";
-	static const char whereabouts[] =
+	static const char no_check[] =
 		"{\"code\": 999, \"msg\": \"CNI CHECK method is not implemented\"}";
 	struct err e;
 
 	(void)state;
-	ipam_parse_error(told, strlen(told), 1, &e);
+	ipam_parse_error(full, strlen(full), 1, &e);
 	assert_int_equal(e.code, -EAGAIN);
 	assert_string_equal(e.msg, "no free address; of?254 (code 11)");
+	ipam_parse_error(limited, strlen(limited), 1, &e);
+	assert_int_equal(e.code, -ENETUNREACH);
 	ipam_parse_error(unknown, strlen(unknown), 1, &e);
 	assert_int_equal(e.code, -EOPNOTSUPP);
-	ipam_parse_error(whereabouts, strlen(whereabouts), 1, &e);
+	ipam_parse_error(no_check, strlen(no_check), 1, &e);
 	assert_int_equal(e.code, -EOPNOTSUPP);
 	ipam_parse_error("oops\x01\n", 6, 3, &e);
 	assert_int_equal(e.code, -EIO);
@@ -271,7 +274,7 @@ struct bench {
 	uv_loop_t loop;
 	char *dir;
 	struct ipam_call *call;
-	unsigned told;
+	unsigned answers;
 	struct err err;
 	char text[IPAM_ANSWER_MAX + 1];
 	size_t n_text;
@@ -283,20 +286,20 @@ static void on_answer(const char *text, size_t len, const struct err *e, void *a
 {
 	struct bench *b = arg;
 
-	b->told++;
+	b->answers++;
 	b->err = *e;
 	b->n_text = len;
 	memcpy(b->text, text, len);
 	b->text[len] = '\0';
 }
 
-static bool is_told(void *arg)
+static bool is_answered(void *arg)
 {
-	return ((struct bench *)arg)->told > 0;
+	return ((struct bench *)arg)->answers > 0;
 }
 
-/* Its children bear a mark in their command line, as they have other numbers outside: $MARK is
- * seconds that only this run of the test sleeps. */
+/* Child processes have other PIDs outside of the sandbox, so they are found by their command line:
+ * $MARK is a sleep time in seconds that only this run of the test uses. */
 static const char *mark(void)
 {
 	static char text[32];
@@ -317,7 +320,7 @@ static void plugin(const struct bench *b, const char *script)
 
 static void setup(struct bench *b, const char *script)
 {
-	*b = (struct bench){.told = 0};
+	*b = (struct bench){.answers = 0};
 	assert_int_equal(uv_loop_init(&b->loop), 0);
 	b->dir = tmptree_new();
 	plugin(b, script);
@@ -343,10 +346,10 @@ static void run(struct bench *b, const char *script, uint32_t timeout_ms)
 {
 	setup(b, script);
 	assert_int_equal(start(b, IPAM_ADD, timeout_ms), 0);
-	assert_int_equal(b->told, 0);
-	assert_true(loop_until(&b->loop, is_told, b, LIMIT_MS));
+	assert_int_equal(b->answers, 0);
+	assert_true(loop_until(&b->loop, is_answered, b, LIMIT_MS));
 	teardown(b);
-	assert_int_equal(b->told, 1);
+	assert_int_equal(b->answers, 1);
 }
 
 static void test_input_and_environment_of_a_plugin(void **state)
@@ -373,7 +376,7 @@ static void test_del_has_no_output(void **state)
 	(void)state;
 	setup(&b, "test $CNI_COMMAND = DEL");
 	assert_int_equal(start(&b, IPAM_DEL, LIMIT_MS), 0);
-	assert_true(loop_until(&b.loop, is_told, &b, LIMIT_MS));
+	assert_true(loop_until(&b.loop, is_answered, &b, LIMIT_MS));
 	teardown(&b);
 	assert_int_equal(b.err.code, 0);
 	assert_int_equal(b.n_text, 0);
@@ -392,7 +395,7 @@ static void test_failures(void **state)
 	assert_string_equal(b.err.msg, "plugin: killed by signal 9");
 }
 
-/* It never reads what it is told, and is not waited for either. */
+/* It never reads its input, and is killed. */
 static void test_a_hanging_plugin_times_out(void **state)
 {
 	struct bench b;
@@ -415,7 +418,7 @@ static void test_flood(void **state)
 	assert_string_equal(b.text, "fine\n");
 }
 
-static bool bears_mark(const char *pid)
+static bool has_mark(const char *pid)
 {
 	char path[300], line[64] = "";
 	FILE *f;
@@ -437,7 +440,7 @@ static unsigned n_marked(void)
 
 	assert_non_null(proc);
 	for (struct dirent *d = readdir(proc); d; d = readdir(proc))
-		n += bears_mark(d->d_name);
+		n += has_mark(d->d_name);
 	return n;
 }
 
@@ -452,7 +455,7 @@ static bool none_is_marked(void *arg)
 	return !is_marked(arg);
 }
 
-/* It holds the output open, or is in a session of its own: it dies, the answer counts. */
+/* A child that holds the output open, or has its own session, is killed; the answer is used. */
 static void test_child_processes_of_a_plugin_are_killed(void **state)
 {
 	struct bench b;
@@ -468,7 +471,7 @@ static void test_child_processes_of_a_plugin_are_killed(void **state)
 	assert_int_equal(n_marked(), 0);
 }
 
-/* It is root, which limits do not bind as a rule. */
+/* RLIMIT_NPROC does not bind root, so the plugin has another real uid. */
 static void test_the_number_of_processes_is_limited(void **state)
 {
 	struct bench b;
@@ -484,7 +487,7 @@ static void test_the_number_of_processes_is_limited(void **state)
 	assert_int_equal(n_marked(), 0);
 }
 
-/* Neither network nor capabilities, nor what root could do to files and devices. */
+/* No network, no capabilities, and no write access to the host's files and devices. */
 static void test_the_sandbox_has_no_privileges(void **state)
 {
 	struct bench b;
@@ -522,7 +525,7 @@ static void test_the_sandbox_grants_needs(void **state)
 		folder);
 	b.ipam = ipam;
 	assert_int_equal(start(&b, IPAM_ADD, LIMIT_MS), 0);
-	assert_true(loop_until(&b.loop, is_told, &b, LIMIT_MS));
+	assert_true(loop_until(&b.loop, is_answered, &b, LIMIT_MS));
 	assert_int_equal(b.err.code, 0);
 	assert_non_null(strstr(b.text, "0000000000002000\n"));
 	assert_non_null(strstr(b.text, "\nwritten\n"));
@@ -531,9 +534,9 @@ static void test_the_sandbox_grants_needs(void **state)
 	teardown(&b);
 }
 
-/* Another plugin may write to the folder above: with a link it would choose where this one writes.
- */
-static void test_no_link_leads_to_a_folder_of_its(void **state)
+/* Another plugin may write to the parent folder and create a link there, which would redirect this
+ * plugin's writes. */
+static void test_a_writable_folder_behind_a_link_is_rejected(void **state)
 {
 	char ipam[512], folder[256], link[256];
 	struct bench b;
@@ -549,9 +552,9 @@ static void test_no_link_leads_to_a_folder_of_its(void **state)
 			 "{\"type\":\"plugin\",\"needs\":{\"write\":[\"%s%s\"]}}", link,
 			 i ? "/made" : "");
 		b.ipam = ipam;
-		b.told = 0;
+		b.answers = 0;
 		assert_int_equal(start(&b, IPAM_ADD, LIMIT_MS), 0);
-		assert_true(loop_until(&b.loop, is_told, &b, LIMIT_MS));
+		assert_true(loop_until(&b.loop, is_answered, &b, LIMIT_MS));
 		assert_int_equal(b.err.code, -EIO);
 		assert_non_null(strstr(b.err.msg, "ELOOP"));
 	}
@@ -582,7 +585,7 @@ static const char becoming_root[] =
 	"print()\n"
 	"END\n";
 
-/* The folders that it writes to are the host's, where another user could run what is in them. */
+/* The writable folders are the host's, where another user could run a setuid file. */
 static void test_a_plugin_cannot_make_setuid_files(void **state)
 {
 	char ipam[512];
@@ -594,18 +597,18 @@ static void test_a_plugin_cannot_make_setuid_files(void **state)
 		 b.dir);
 	b.ipam = ipam;
 	assert_int_equal(start(&b, IPAM_ADD, LIMIT_MS), 0);
-	assert_true(loop_until(&b.loop, is_told, &b, LIMIT_MS));
+	assert_true(loop_until(&b.loop, is_answered, &b, LIMIT_MS));
 	assert_string_equal(b.err.msg, "");
 	if (!strstr(b.text, "done done done EPERM EPERM EPERM EPERM EPERM \n"))
 		fail_msg("%s", b.text);
 	teardown(&b);
 }
 
-/* --- what it could order ---------------------------------------------------------------------- */
+/* --- services of the host --------------------------------------------------------------------- */
 
-/* Services of the host, each where another one could be: what always is hidden, what is hidden
- * here, a folder that it may write to, one that it only sees, and the host's abstract names. */
-enum service { IN_RUN, IN_TMP, IN_HIDDEN, IN_WRITABLE, IN_SIGHT, ABSTRACT, N_SERVICES };
+/* A service's socket in each kind of place: where everything is hidden, in a folder hidden here, in
+ * one that the plugin may write to, in one that it may only read, and an abstract name. */
+enum service { IN_RUN, IN_TMP, IN_HIDDEN, IN_WRITABLE, IN_READABLE, ABSTRACT, N_SERVICES };
 
 struct services {
 	struct bench bench;
@@ -679,7 +682,7 @@ static void services_setup(struct services *s)
 	snprintf(s->paths[IN_TMP], sizeof(s->paths[0]), "/tmp/rocelet-test-%d", getpid());
 	snprintf(s->paths[IN_HIDDEN], sizeof(s->paths[0]), "%s/s", s->hidden);
 	snprintf(s->paths[IN_WRITABLE], sizeof(s->paths[0]), "%s/s", s->writable);
-	snprintf(s->paths[IN_SIGHT], sizeof(s->paths[0]), "%s/s", s->seen);
+	snprintf(s->paths[IN_READABLE], sizeof(s->paths[0]), "%s/s", s->seen);
 	snprintf(s->paths[ABSTRACT], sizeof(s->paths[0]), "@rocelet-test-%d", getpid());
 	for (int i = 0; i < N_SERVICES; i++)
 		s->fds[i] = listen_at(s->paths[i]);
@@ -688,7 +691,7 @@ static void services_setup(struct services *s)
 	tmptree_write(s->seen, "token", "secret");
 	tmptree_write(s->bench.dir, "places", "/run /tmp %s %s /proc/1/root/run /var/lib/kubelet",
 		      s->hidden, s->file);
-	/* By a link, and what is not there. */
+	/* One hidden path is a link, and one does not exist. */
 	s->hides[0] = s->link;
 	s->hides[1] = s->file;
 	s->hides[2] = "/nowhere/at/all";
@@ -699,9 +702,9 @@ static void services_setup(struct services *s)
 static void services_ask(struct services *s, const char *needs)
 {
 	snprintf(s->ipam, sizeof(s->ipam), "{\"type\":\"plugin\",\"needs\":%s}", needs);
-	s->bench.told = 0;
+	s->bench.answers = 0;
 	assert_int_equal(start(&s->bench, IPAM_ADD, LIMIT_MS), 0);
-	assert_true(loop_until(&s->bench.loop, is_told, &s->bench, LIMIT_MS));
+	assert_true(loop_until(&s->bench.loop, is_answered, &s->bench, LIMIT_MS));
 	assert_string_equal(s->bench.err.msg, "");
 }
 
@@ -714,7 +717,7 @@ static void services_teardown(struct services *s)
 	rmdir(s->run);
 	unlink(s->paths[IN_HIDDEN]);
 	unlink(s->paths[IN_WRITABLE]);
-	unlink(s->paths[IN_SIGHT]);
+	unlink(s->paths[IN_READABLE]);
 	unlink(s->link);
 	unlink(s->file);
 	rmdir(s->hidden);
@@ -731,22 +734,22 @@ static bool answers(const struct services *s, const char *line)
 	return false;
 }
 
-/* Its effective uid is 0, which services take for an administrator's. */
+/* The plugin's effective uid is 0, which services accept as an administrator. */
 static void test_a_plugin_reaches_no_service(void **state)
 {
 	struct services s;
 
 	(void)state;
 	services_setup(&s);
-	/* Also in the host's network namespace, where abstract names are. */
+	/* Also in the host's network namespace, to which abstract names belong. */
 	services_ask(&s, "{\"network\":\"host\"}");
 	assert_true(answers(&s, "EAFNOSUPPORT EAFNOSUPPORT EAFNOSUPPORT EAFNOSUPPORT EAFNOSUPPORT "
 				"EAFNOSUPPORT EAFNOSUPPORT pair\n"));
 	services_teardown(&s);
 }
 
-/* A folder to write to may hold a service's socket, as CNI's dhcp has one; nothing else is there
- * for it than what it sees. */
+/* A writable folder may hold a service's socket, like that of CNI's dhcp; no other socket is
+ * reachable except in readable folders. */
 static void test_a_plugin_reaches_services_in_its_folders(void **state)
 {
 	struct services s;
@@ -758,14 +761,14 @@ static void test_a_plugin_reaches_services_in_its_folders(void **state)
 	services_ask(&s, needs);
 	assert_true(answers(&s, "ENOENT ENOENT ENOENT reached reached ECONNREFUSED "
 				"ECONNREFUSED pair\n"));
-	/* The folder that is hidden, and what is in it, from above. */
+	/* A hidden folder stays hidden inside a writable one. */
 	snprintf(needs, sizeof(needs), "{\"write\":[\"/var/lib\"]}");
 	services_ask(&s, needs);
 	assert_true(answers(&s, "ENOENT ENOENT ENOENT reached reached ECONNREFUSED "));
 	services_teardown(&s);
 }
 
-/* As the runtime's is hidden, which may be in a folder that cannot be. */
+/* Like the runtime's socket, whose folder may not be hideable as a whole. */
 static void test_a_socket_can_be_hidden(void **state)
 {
 	struct services s;
@@ -773,7 +776,7 @@ static void test_a_socket_can_be_hidden(void **state)
 
 	(void)state;
 	services_setup(&s);
-	s.hides[1] = s.paths[IN_SIGHT];
+	s.hides[1] = s.paths[IN_READABLE];
 	snprintf(needs, sizeof(needs), "{\"write\":[\"%s\"]}", s.writable);
 	services_ask(&s, needs);
 	assert_true(answers(&s, "ENOENT ENOENT ENOENT reached ECONNREFUSED ECONNREFUSED "
@@ -781,7 +784,8 @@ static void test_a_socket_can_be_hidden(void **state)
 	services_teardown(&s);
 }
 
-/* Empty, and closed, but for the way to the program; a file is there no more. */
+/* Hidden folders are empty and cannot be entered, except for the path to the plugin; hidden files
+ * do not exist. */
 static void test_hidden_folders_are_empty(void **state)
 {
 	struct services s;
@@ -796,8 +800,8 @@ static void test_hidden_folders_are_empty(void **state)
 	services_teardown(&s);
 }
 
-/* As systemd-resolved has it: a link into /run. 0: who has the host's network can read it, and
- * nobody else. In mounts of its own. */
+/* Runs in its own mount namespace, with /etc/resolv.conf as a link into /run as systemd-resolved
+ * makes it. Returns 0 if only a plugin with the host's network can read it. */
 static int resolver_is_seen(void)
 {
 	struct bench b;
@@ -812,12 +816,13 @@ static int resolver_is_seen(void)
 	tmptree_write("/run/resolve", "key", "secret");
 	setup(&b, "cat /etc/resolv.conf; cat /run/resolve/key; echo done");
 	b.ipam = "{\"type\":\"plugin\",\"needs\":{\"network\":\"host\"}}";
-	with = start(&b, IPAM_ADD, LIMIT_MS) == 0 && loop_until(&b.loop, is_told, &b, LIMIT_MS) &&
+	with = start(&b, IPAM_ADD, LIMIT_MS) == 0 &&
+	       loop_until(&b.loop, is_answered, &b, LIMIT_MS) &&
 	       strcmp(b.text, "nameserver 192.0.2.1done\n") == 0;
 	b.ipam = NULL;
-	b.told = 0;
+	b.answers = 0;
 	without = start(&b, IPAM_ADD, LIMIT_MS) == 0 &&
-		  loop_until(&b.loop, is_told, &b, LIMIT_MS) && strcmp(b.text, "done\n") == 0;
+		  loop_until(&b.loop, is_answered, &b, LIMIT_MS) && strcmp(b.text, "done\n") == 0;
 	teardown(&b);
 	return with && without ? 0 : 1;
 }
@@ -844,16 +849,24 @@ static void test_a_missing_plugin(void **state)
 	setup(&b, "");
 	snprintf(path, sizeof(path), "%s/plugin", b.dir);
 	assert_int_equal(chmod(path, 0644), 0);
-	assert_int_equal(start(&b, IPAM_ADD, LIMIT_MS), -ENOENT);
+	assert_int_equal(start(&b, IPAM_ADD, LIMIT_MS), 0);
+	assert_true(loop_until(&b.loop, is_answered, &b, LIMIT_MS));
+	assert_int_equal(b.err.code, -ENOENT);
 	assert_non_null(strstr(b.err.msg, "no IPAM plugin \"plugin\" in /nowhere::"));
-	assert_int_equal(b.told, 0);
-	/* Found, but it cannot be run. */
+	b.answers = 0;
+	/* The program exists, but cannot be executed. */
 	tmptree_write(b.dir, "plugin", "#!/nowhere/sh\n");
 	assert_int_equal(chmod(path, 0755), 0);
 	assert_int_equal(start(&b, IPAM_ADD, LIMIT_MS), 0);
-	assert_true(loop_until(&b.loop, is_told, &b, LIMIT_MS));
+	assert_true(loop_until(&b.loop, is_answered, &b, LIMIT_MS));
 	assert_non_null(strstr(b.err.msg, "plugin: exit status 127: "));
 	assert_non_null(strstr(b.err.msg, "/plugin: ENOENT"));
+	/* The plugin's own exit status is not taken for that of a missing program. */
+	b.answers = 0;
+	tmptree_write(b.dir, "plugin", "#!/bin/sh\nexit 240\n");
+	assert_int_equal(start(&b, IPAM_ADD, LIMIT_MS), 0);
+	assert_true(loop_until(&b.loop, is_answered, &b, LIMIT_MS));
+	assert_int_equal(b.err.code, -EIO);
 	teardown(&b);
 }
 
@@ -868,11 +881,11 @@ static void test_cancel(void **state)
 	ipam_cancel(b.call);
 	ipam_cancel(NULL);
 	teardown(&b);
-	assert_int_equal(b.told, 0);
+	assert_int_equal(b.answers, 0);
 	assert_int_equal(n_marked(), 0);
 }
 
-/* However we end, nothing of it stays. */
+/* However the daemon exits, all processes of the plugin are killed. */
 static void test_plugins_die_with_the_daemon(void **state)
 {
 	struct bench b;
@@ -896,7 +909,6 @@ static void test_plugins_die_with_the_daemon(void **state)
 	teardown(&b);
 }
 
-/* Neither descriptors nor zombies are left by any of them. */
 static void test_plugins_leave_no_descriptors_or_zombies(void **state)
 {
 	struct bench b;
@@ -929,7 +941,7 @@ TEST_GROUP(ipam)
 		cmocka_unit_test(test_the_number_of_processes_is_limited),
 		cmocka_unit_test(test_the_sandbox_has_no_privileges),
 		cmocka_unit_test(test_the_sandbox_grants_needs),
-		cmocka_unit_test(test_no_link_leads_to_a_folder_of_its),
+		cmocka_unit_test(test_a_writable_folder_behind_a_link_is_rejected),
 		cmocka_unit_test(test_a_plugin_cannot_make_setuid_files),
 		cmocka_unit_test(test_a_plugin_reaches_no_service),
 		cmocka_unit_test(test_a_plugin_reaches_services_in_its_folders),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The journal: blocks as bytes, files on a disk that is full, read-only or torn. */
+/* The journal: record blocks as bytes, and its files on full, read-only and corrupted file
+ * systems. */
 #include <fcntl.h>
 #include <jansson.h>
 #include <sched.h>
@@ -39,7 +40,7 @@ static int fill(void **state)
 
 /* --- bytes ------------------------------------------------------------------------------------ */
 
-static void every_member_comes_back(void **state)
+static void every_member_is_read_back(void **state)
 {
 	struct err e = {0};
 	uint64_t serial;
@@ -57,7 +58,7 @@ static void every_member_comes_back(void **state)
 	assert_memory_equal(&got, &record, sizeof(record));
 }
 
-static void comes_back_and_counts(const struct attach_record *r)
+static void is_read_back_and_distinguishes_plans(const struct attach_record *r)
 {
 	struct attach_record other;
 	struct err e = {0};
@@ -73,26 +74,26 @@ static void comes_back_and_counts(const struct attach_record *r)
 }
 
 /* Each row of link_fields.h and vf_fields.h. */
-static void every_setting_comes_back_and_makes_another_plan(void **state)
+static void every_setting_is_read_back_and_distinguishes_plans(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < N_LINK_FIELDS; i++) {
 		attach_record_fill(&record);
 		record.plan.link[i] += 1;
-		comes_back_and_counts(&record);
+		is_read_back_and_distinguishes_plans(&record);
 		record.origin.link[i] += 2;
-		comes_back_and_counts(&record);
+		is_read_back_and_distinguishes_plans(&record);
 	}
 	for (size_t i = 0; i < N_VF_KEYS; i++) {
 		char *member = (char *)&record.plan.vf + vf_keys[i].at;
 
 		attach_record_fill(&record);
 		member_store(member, vf_keys[i].size, !member_load(member, vf_keys[i].size));
-		comes_back_and_counts(&record);
+		is_read_back_and_distinguishes_plans(&record);
 	}
 }
 
-/* Nothing is attached again for these. */
+/* A change of these causes no new attach. */
 static void in_host_and_clean_do_not_distinguish_plans(void **state)
 {
 	struct net_plan other = record.plan;
@@ -105,7 +106,7 @@ static void in_host_and_clean_do_not_distinguish_plans(void **state)
 	assert_false(plan_equal(&record.plan, &other));
 }
 
-/* Anything that is written can be read; what could not be is refused before it is written. */
+/* A record that could not be read is rejected before it is written. */
 static void every_written_record_can_be_read(void **state)
 {
 	unsigned n_written = 0;
@@ -129,13 +130,13 @@ static void every_written_record_can_be_read(void **state)
 		if (journal_decode(file, JOURNAL_BLOCK, &got, &serial, &e) < 0)
 			fail_msg("seed %u: %s", seed, e.msg);
 		if (memcmp(&got, &record, sizeof(record)) != 0)
-			fail_msg("seed %u: it is not what was written", seed);
+			fail_msg("seed %u: differs from what was written", seed);
 	}
 	assert_in_range(n_written, 2000, 18000);
 }
 
-/* Written by the first rocelet that had a journal, before members were left out or added: who goes
- * back to an older version, or comes from one, loses nothing. */
+/* Written by the first rocelet with a journal, whose records had fewer or more members: upgrades
+ * and downgrades lose nothing. */
 static void records_of_the_first_version_can_be_read(void **state)
 {
 	FILE *f = fopen("tests/fixtures/journal/two_blocks", "r");
@@ -158,8 +159,8 @@ static void records_of_the_first_version_can_be_read(void **state)
 	assert_string_not_equal(got.origin.pf, "");
 }
 
-/* Of one whose settings nobody knows: an orphan's, an adopted one's. */
-static void a_record_without_a_pf_comes_back(void **state)
+/* The record of a device whose original settings are unknown: an orphan, or an adopted one. */
+static void a_record_without_a_pf_is_read_back(void **state)
 {
 	struct err e = {0};
 	uint64_t serial;
@@ -174,7 +175,7 @@ static void a_record_without_a_pf_comes_back(void **state)
 	assert_memory_equal(&got, &record, sizeof(record));
 }
 
-/* Wherever the newer block was cut, and whatever stands behind the cut, the older one counts. */
+/* Wherever the newer block was cut, and whatever bytes follow, the older block is used. */
 static void a_torn_write_leaves_the_older_block(void **state)
 {
 	uint8_t newer[JOURNAL_BLOCK];
@@ -217,7 +218,7 @@ static void a_record_with_a_flipped_bit_is_rejected(void **state)
 
 		file[i / 8] ^= (uint8_t)(1 << i % 8);
 		r = journal_decode(file, JOURNAL_BLOCK, &got, &serial, &e);
-		/* A line that begins like a newer version's is not ours to judge. */
+		/* A line that begins like a newer version's is not parsed. */
 		assert_true(r == -EBADMSG || r == -EPROTONOSUPPORT);
 		assert_true(r == -EBADMSG || i / 8 - strlen("rocelet-journal ") < 2);
 		file[i / 8] ^= (uint8_t)(1 << i % 8);
@@ -232,7 +233,7 @@ static void is_refused(size_t len, int code, const char *why)
 	assert_int_equal(journal_decode(file, len, &got, &serial, &e), code);
 	assert_int_equal(e.code, code);
 	if (!strstr(e.msg, why))
-		fail_msg("\"%s\" does not say \"%s\"", e.msg, why);
+		fail_msg("\"%s\" does not contain \"%s\"", e.msg, why);
 	assert_int_equal(serial, 77);
 }
 
@@ -250,18 +251,18 @@ static void invalid_files_are_rejected(void **state)
 	is_refused(FILE_SIZE, -EPROTONOSUPPORT, "newer");
 }
 
-/* Before it is written. */
+/* Rejected before it is written. */
 static void record_is_refused(struct attach_record *r, const char *why)
 {
 	struct err e = {0};
 
 	assert_int_equal(journal_encode(file, 1, r, &e), -EINVAL);
 	if (!strstr(e.msg, why))
-		fail_msg("\"%s\" does not say \"%s\"", e.msg, why);
+		fail_msg("\"%s\" does not contain \"%s\"", e.msg, why);
 	attach_record_fill(r);
 }
 
-static void a_record_that_cannot_be_true_is_refused(void **state)
+static void an_invalid_record_is_not_written(void **state)
 {
 	(void)state;
 	snprintf(record.function, sizeof(record.function), "../x");
@@ -286,7 +287,7 @@ static void a_record_that_cannot_be_true_is_refused(void **state)
 	record_is_refused(&record, "ipam");
 }
 
-/* As if it had been written all the same; value is JSON. */
+/* The record as if it had been written despite its invalid value, which is JSON. */
 static void reading_is_refused(const char *object, const char *key, const char *value,
 			       const char *why)
 {
@@ -298,18 +299,18 @@ static void reading_is_refused(const char *object, const char *key, const char *
 	json_object_set_new(inner, key, json_loads(value, JSON_DECODE_ANY, NULL));
 	assert_int_equal(record_decode(&got, o, &e), -EBADMSG);
 	if (!strstr(e.msg, why))
-		fail_msg("\"%s\" does not say \"%s\"", e.msg, why);
+		fail_msg("\"%s\" does not contain \"%s\"", e.msg, why);
 	json_decref(o);
 }
 
-static void a_file_that_cannot_be_true_is_refused(void **state)
+static void a_file_with_an_invalid_record_is_rejected(void **state)
 {
 	(void)state;
 	reading_is_refused(NULL, "function", "\"../x\"", "bus name");
 	reading_is_refused("origin", "pf", "\"..\"", "bus name");
 	reading_is_refused("origin", "name", "\"a/b\"", "interface");
 	reading_is_refused("origin", "vf_index", "-1", "vf_index");
-	reading_is_refused("origin", "vf_index", "4294967295", "vf_index"); /* as it once was */
+	reading_is_refused("origin", "vf_index", "4294967295", "vf_index"); /* an old format */
 	reading_is_refused("origin", "vf_index", "-2147483649", "vf_index");
 	reading_is_refused("origin", "alias", "{\"hex\": \"6\"}", "alias");
 	reading_is_refused("origin", "alias", "{\"hex\": \"6x\"}", "alias");
@@ -322,7 +323,7 @@ static void a_file_that_cannot_be_true_is_refused(void **state)
 	reading_is_refused(NULL, "ips", "[\"2001:db8::1/129\"]", "ips[0]");
 }
 
-static void a_record_that_does_not_fit_is_rejected(void **state)
+static void a_record_that_is_too_long_is_not_written(void **state)
 {
 	(void)state;
 	memset(record.plan.ipam, '\1', sizeof(record.plan.ipam) - 1);
@@ -332,7 +333,7 @@ static void a_record_that_does_not_fit_is_rejected(void **state)
 	assert_int_equal(journal_encode(file, 1, &record, NULL), -EMSGSIZE);
 }
 
-static void keys_are_names_of_files(void **state)
+static void keys_are_file_names(void **state)
 {
 	char key[JOURNAL_KEY_SIZE], other[JOURNAL_KEY_SIZE];
 
@@ -354,7 +355,7 @@ static void keys_are_names_of_files(void **state)
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-struct told {
+struct listing {
 	int n, n_bad, answer;
 	struct attach_record last;
 	char bad_key[JOURNAL_KEY_SIZE];
@@ -363,7 +364,7 @@ struct told {
 
 static int on_record(const struct attach_record *r, void *arg)
 {
-	struct told *t = arg;
+	struct listing *t = arg;
 
 	t->n++;
 	t->last = *r;
@@ -372,16 +373,16 @@ static int on_record(const struct attach_record *r, void *arg)
 
 static void on_bad(const char *key, const struct err *e, void *arg)
 {
-	struct told *t = arg;
+	struct listing *t = arg;
 
 	t->n_bad++;
 	t->err = *e;
 	snprintf(t->bad_key, sizeof(t->bad_key), "%s", key);
 }
 
-static struct told tell(struct journal *j, int answer)
+static struct listing list_records(struct journal *j, int answer)
 {
-	struct told t = {.answer = answer};
+	struct listing t = {.answer = answer};
 
 	assert_int_equal(journal_each(j, on_record, on_bad, &t, NULL), 0);
 	return t;
@@ -417,7 +418,7 @@ static void written_records_are_listed(void **state)
 {
 	char *dir = tmptree_new();
 	struct journal *j = open_in(dir);
-	struct told t = tell(j, 0);
+	struct listing t = list_records(j, 0);
 
 	(void)state;
 	assert_int_equal(t.n, 0);
@@ -428,18 +429,18 @@ static void written_records_are_listed(void **state)
 	write_ok(j, true);
 	journal_close(j);
 	j = open_in(dir);
-	t = tell(j, 0);
+	t = list_records(j, 0);
 	assert_int_equal(t.n, 2);
 	assert_int_equal(t.n_bad, 0);
 	assert_int_equal(t.last.state, ATTACH_IN_POD);
-	assert_int_equal(tell(j, 1).n, 2);
-	assert_int_equal(tell(j, 1).n, 0);
+	assert_int_equal(list_records(j, 1).n, 2);
+	assert_int_equal(list_records(j, 1).n, 0);
 	assert_false(exists(dir, "devices/0000:03:10.7"));
 	journal_close(j);
 	tmptree_free(dir);
 }
 
-/* However much there was to remember, and whatever of it could not be written. */
+/* Even if a record is too long to be written. */
 static void a_free_record_can_always_be_written(void **state)
 {
 	char *dir = tmptree_new();
@@ -456,12 +457,12 @@ static void a_free_record_can_always_be_written(void **state)
 	assert_false(exists(dir, "devices/0000:03:10.7"));
 	record.state = ATTACH_FREE;
 	write_ok(j, true);
-	assert_int_equal(tell(j, 0).last.serial, record.serial);
+	assert_int_equal(list_records(j, 0).last.serial, record.serial);
 	journal_close(j);
 	tmptree_free(dir);
 }
 
-/* What is away, what nobody understands and what is no file of ours stay. */
+/* Records of attached devices, unreadable files and foreign files stay. */
 static void the_sweep_removes_free_records(void **state)
 {
 	char *dir = tmptree_new();
@@ -483,7 +484,7 @@ static void the_sweep_removes_free_records(void **state)
 	tmptree_free(dir);
 }
 
-static void ten_thousand_writes_do_not_grow(void **state)
+static void writes_do_not_grow_the_file(void **state)
 {
 	char *dir = tmptree_new(), path[512];
 	struct journal *j = open_in(dir);
@@ -498,7 +499,7 @@ static void ten_thousand_writes_do_not_grow(void **state)
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_size, FILE_SIZE);
 	assert_int_equal(st.st_mode & 07777, 0600);
-	assert_int_equal(tell(j, 0).last.serial, 9999);
+	assert_int_equal(list_records(j, 0).last.serial, 9999);
 	journal_close(j);
 	tmptree_free(dir);
 }
@@ -507,21 +508,21 @@ static void unreadable_files_are_renamed(void **state)
 {
 	char *dir = tmptree_new();
 	struct journal *j = open_in(dir);
-	struct told t;
+	struct listing t;
 
 	(void)state;
 	tmptree_write(dir, "devices/0000:03:10.7", "once upon a time");
-	t = tell(j, 0);
+	t = list_records(j, 0);
 	assert_int_equal(t.n_bad, 1);
 	assert_string_equal(t.bad_key, "0000:03:10.7");
 	assert_non_null(strstr(t.err.msg, "devices/0000:03:10.7: neither"));
 	assert_true(exists(dir, "devices/0000:03:10.7.bad"));
-	assert_int_equal(tell(j, 0).n_bad, 0);
+	assert_int_equal(list_records(j, 0).n_bad, 0);
 	write_ok(j, true);
-	assert_int_equal(tell(j, 0).n, 1);
+	assert_int_equal(list_records(j, 0).n, 1);
 
 	tmptree_write(dir, "devices/0000:03:10.7", "rocelet-journal 9 future\n");
-	t = tell(j, 0);
+	t = list_records(j, 0);
 	assert_int_equal(t.n_bad, 1);
 	assert_int_equal(t.err.code, -EPROTONOSUPPORT);
 	assert_true(exists(dir, "devices/0000:03:10.7"));
@@ -534,14 +535,14 @@ static void a_record_copied_to_another_name_is_rejected(void **state)
 {
 	char *dir = tmptree_new(), from[512], to[512];
 	struct journal *j = open_in(dir);
-	struct told t;
+	struct listing t;
 
 	(void)state;
 	write_ok(j, true);
 	snprintf(from, sizeof(from), "%s/devices/0000:03:10.7", dir);
 	snprintf(to, sizeof(to), "%s/devices/0000:03:10.6", dir);
 	assert_int_equal(link(from, to), 0);
-	t = tell(j, 0);
+	t = list_records(j, 0);
 	assert_int_equal(t.n, 1);
 	assert_int_equal(t.n_bad, 1);
 	assert_non_null(strstr(t.err.msg, "another device"));
@@ -553,13 +554,13 @@ static void links_folders_and_incomplete_files_are_skipped(void **state)
 {
 	char *dir = tmptree_new();
 	struct journal *j = open_in(dir);
-	struct told t;
+	struct listing t;
 
 	(void)state;
 	tmptree_link(dir, "devices/0000:03:10.7", "/etc/passwd");
 	tmptree_write(dir, "devices/folder/file", "x");
 	tmptree_write(dir, "devices/0000:03:10.6.new", "half");
-	t = tell(j, 0);
+	t = list_records(j, 0);
 	assert_int_equal(t.n + t.n_bad, 0);
 	assert_false(exists(dir, "devices/0000:03:10.6.new"));
 	assert_true(journal_write(j, &record, true, &t.err) < 0);
@@ -626,7 +627,7 @@ static void on_a_full_disk(const char *dir)
 	MUST(journal_write(j, &record, true, &e) == -ENOSPC);
 	MUST(strstr(e.msg, "No space left") && strstr(e.msg, "0000:03:10.5"));
 	MUST(!exists(dir, "devices/0000:03:10.5") && !exists(dir, "devices/0000:03:10.5.new"));
-	MUST(tell(j, 0).n == 1);
+	MUST(list_records(j, 0).n == 1);
 	journal_close(j);
 }
 
@@ -651,13 +652,13 @@ static void on_a_read_only_disk(const char *dir)
 	MUST(journal_open(&j, dir, &e) == 1 && strstr(e.msg, "Read-only"));
 	MUST(journal_write(j, &record, true, &e) == -EROFS);
 	MUST(strstr(e.msg, "Read-only") != NULL);
-	MUST(tell(j, 0).n == 1);
+	MUST(list_records(j, 0).n == 1);
 	journal_close(j);
 	MUST(umount(dir) == 0 && mount("none", dir, "tmpfs", MS_RDONLY, NULL) == 0);
 	MUST(journal_open(&j, dir, &e) == -EROFS && strstr(e.msg, dir));
 }
 
-/* What lies behind it is somebody else's. */
+/* The link's target belongs to another program. */
 static void a_link_to_another_folder_is_not_followed(void **state)
 {
 	char *dir = tmptree_new(), link[512];
@@ -674,37 +675,37 @@ static void a_link_to_another_folder_is_not_followed(void **state)
 	tmptree_free(dir);
 }
 
-/* Removed, or put back from a copy: what is written to the old one is lost. */
-static void a_folder_that_is_gone_is_noticed(void **state)
+/* Renamed or removed: what is written to the old folder would be lost. */
+static void a_removed_folder_is_detected(void **state)
 {
 	char *dir = tmptree_new(), from[512], to[512];
 	struct journal *j;
 
 	(void)state;
 	j = open_in(dir);
-	assert_false(journal_is_gone(j));
+	assert_false(journal_is_removed(j));
 	snprintf(from, sizeof(from), "%s/devices", dir);
 	snprintf(to, sizeof(to), "%s/old", dir);
 	assert_int_equal(rename(from, to), 0);
-	assert_true(journal_is_gone(j));
+	assert_true(journal_is_removed(j));
 	assert_int_equal(mkdir(from, 0700), 0);
-	assert_true(journal_is_gone(j));
+	assert_true(journal_is_removed(j));
 	journal_close(j);
 	j = open_in(dir);
-	assert_false(journal_is_gone(j));
+	assert_false(journal_is_removed(j));
 	assert_int_equal(rmdir(from), 0);
-	assert_true(journal_is_gone(j));
+	assert_true(journal_is_removed(j));
 	journal_close(j);
 	tmptree_free(dir);
 }
 
-/* A step that does not end goes on with the journal that it began with: what it writes into a
- * folder that was renamed meanwhile would be missing at the next start. */
+/* A stuck step continues with the journal that it began with: a record that it wrote into a renamed
+ * folder would be missing at the next start. */
 static void a_renamed_folder_is_not_written_to(void **state)
 {
 	char *dir = tmptree_new(), from[512], to[512];
 	struct attach_record r = record;
-	struct journal *old, *anew;
+	struct journal *old, *new;
 	struct err e = {0};
 
 	(void)state;
@@ -715,17 +716,17 @@ static void a_renamed_folder_is_not_written_to(void **state)
 	assert_int_equal(rename(from, to), 0);
 	assert_int_equal(journal_write(old, &r, true, &e), -ENOENT);
 	assert_non_null(strstr(e.msg, "renamed"));
-	anew = open_in(dir);
-	assert_int_equal(journal_write(anew, &r, true, &e), 0);
+	new = open_in(dir);
+	assert_int_equal(journal_write(new, &r, true, &e), 0);
 	r.state = ATTACH_FREE;
 	assert_int_equal(journal_write(old, &r, false, &e), -ENOENT);
-	assert_int_equal(tell(anew, 0).n, 1);
+	assert_int_equal(list_records(new, 0).n, 1);
 	journal_close(old);
-	journal_close(anew);
+	journal_close(new);
 	tmptree_free(dir);
 }
 
-/* Who only looks leaves even rubbish where it is. */
+/* Opening without write access leaves even unreadable files unchanged. */
 static void opening_an_existing_journal_changes_nothing(void **state)
 {
 	char *dir = tmptree_new();
@@ -739,8 +740,8 @@ static void opening_an_existing_journal_changes_nothing(void **state)
 	tmptree_write(dir, "devices/0000:03:00.2", "%s", "rubbish");
 	tmptree_write(dir, "devices/0000:03:00.3.new", "%s", "half");
 	assert_int_equal(journal_open_existing(&j, dir, &e), 0);
-	assert_int_equal(tell(j, 0).n_bad, 1);
-	assert_int_equal(tell(j, 0).n_bad, 1);
+	assert_int_equal(list_records(j, 0).n_bad, 1);
+	assert_int_equal(list_records(j, 0).n_bad, 1);
 	assert_int_equal(journal_write(j, &r, true, &e), -EROFS);
 	assert_int_equal(journal_write(NULL, &r, true, &e), -EROFS);
 	r.state = ATTACH_FREE;
@@ -749,15 +750,15 @@ static void opening_an_existing_journal_changes_nothing(void **state)
 	snprintf(r.function, sizeof(r.function), "0000:03:00.2");
 	assert_true(journal_has(dir, &r));
 	j = open_in(dir);
-	assert_int_equal(tell(j, 0).n_bad, 1);
-	assert_int_equal(tell(j, 0).n_bad, 0);
+	assert_int_equal(list_records(j, 0).n_bad, 1);
+	assert_int_equal(list_records(j, 0).n_bad, 0);
 	journal_close(j);
-	assert_true(journal_has(dir, &r)); /* set aside */
+	assert_true(journal_has(dir, &r)); /* unreadable, so renamed */
 	tmptree_free(dir);
 }
 
-/* Whatever has its name, writing is no place to wait: a worker is not to be had again. */
-static void a_pipe_in_the_way_is_not_waited_for(void **state)
+/* Opening a pipe must not block the worker that writes the record. */
+static void a_pipe_in_place_of_a_file_does_not_block(void **state)
 {
 	static const char *const names[] = {"0000:03:00.2", "0000:03:00.2.new"};
 	char *dir = tmptree_new(), path[512];
@@ -790,8 +791,9 @@ static void a_read_only_disk_can_be_read(void **state)
 	tmptree_free(dir);
 }
 
-/* Every write and flush fails once: the record before it is still there, and the next one works. */
-static void any_failed_write_is_survived(void **state)
+/* Every write and flush fails once: the previous record stays readable, and the next write
+ * works. */
+static void any_failed_write_is_recovered(void **state)
 {
 	char *dir = tmptree_new();
 	struct journal *j = open_in(dir);
@@ -802,7 +804,7 @@ static void any_failed_write_is_survived(void **state)
 	record.serial = 0;
 	write_ok(j, true);
 	for (n = 0;; n++) {
-		struct told t;
+		struct listing t;
 		int r;
 
 		record.serial++;
@@ -811,7 +813,7 @@ static void any_failed_write_is_survived(void **state)
 		if (!faults_end())
 			break;
 		assert_int_equal(r, -EIO);
-		t = tell(j, 0);
+		t = list_records(j, 0);
 		assert_int_equal(t.n, 1);
 		assert_int_equal(t.last.serial, record.serial - 1);
 		write_ok(j, true);
@@ -821,7 +823,7 @@ static void any_failed_write_is_survived(void **state)
 	tmptree_free(dir);
 }
 
-static void any_failed_allocation_is_survived(void **state)
+static void any_failed_allocation_is_recovered(void **state)
 {
 	char *dir = tmptree_new();
 	struct journal *j = open_in(dir);
@@ -837,11 +839,11 @@ static void any_failed_allocation_is_survived(void **state)
 		if (!faults_end())
 			break;
 		assert_int_equal(r, -ENOMEM);
-		assert_int_equal(tell(j, 0).n, 0);
+		assert_int_equal(list_records(j, 0).n, 0);
 	}
 	assert_true(n > 100);
 	for (n = 0;; n++) {
-		struct told t = {0};
+		struct listing t = {0};
 		int r;
 
 		faults_alloc(n);
@@ -859,35 +861,35 @@ static void any_failed_allocation_is_survived(void **state)
 TEST_GROUP(journal)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(every_member_comes_back, fill),
-		cmocka_unit_test_setup(every_setting_comes_back_and_makes_another_plan, fill),
+		cmocka_unit_test_setup(every_member_is_read_back, fill),
+		cmocka_unit_test_setup(every_setting_is_read_back_and_distinguishes_plans, fill),
 		cmocka_unit_test_setup(in_host_and_clean_do_not_distinguish_plans, fill),
 		cmocka_unit_test_setup(every_written_record_can_be_read, fill),
-		cmocka_unit_test_setup(a_record_without_a_pf_comes_back, fill),
+		cmocka_unit_test_setup(a_record_without_a_pf_is_read_back, fill),
 		cmocka_unit_test_setup(records_of_the_first_version_can_be_read, fill),
 		cmocka_unit_test_setup(a_torn_write_leaves_the_older_block, fill),
 		cmocka_unit_test_setup(a_record_with_a_flipped_bit_is_rejected, fill),
 		cmocka_unit_test_setup(invalid_files_are_rejected, fill),
-		cmocka_unit_test_setup(a_record_that_cannot_be_true_is_refused, fill),
-		cmocka_unit_test_setup(a_file_that_cannot_be_true_is_refused, fill),
-		cmocka_unit_test_setup(a_record_that_does_not_fit_is_rejected, fill),
-		cmocka_unit_test_setup(keys_are_names_of_files, fill),
+		cmocka_unit_test_setup(an_invalid_record_is_not_written, fill),
+		cmocka_unit_test_setup(a_file_with_an_invalid_record_is_rejected, fill),
+		cmocka_unit_test_setup(a_record_that_is_too_long_is_not_written, fill),
+		cmocka_unit_test_setup(keys_are_file_names, fill),
 		cmocka_unit_test_setup(written_records_are_listed, fill),
 		cmocka_unit_test_setup(a_free_record_can_always_be_written, fill),
 		cmocka_unit_test_setup(the_sweep_removes_free_records, fill),
-		cmocka_unit_test_setup(ten_thousand_writes_do_not_grow, fill),
+		cmocka_unit_test_setup(writes_do_not_grow_the_file, fill),
 		cmocka_unit_test_setup(unreadable_files_are_renamed, fill),
 		cmocka_unit_test_setup(a_record_copied_to_another_name_is_rejected, fill),
 		cmocka_unit_test_setup(links_folders_and_incomplete_files_are_skipped, fill),
 		cmocka_unit_test_setup(a_started_record_can_be_rewritten_on_a_full_disk, fill),
-		cmocka_unit_test_setup(a_pipe_in_the_way_is_not_waited_for, fill),
+		cmocka_unit_test_setup(a_pipe_in_place_of_a_file_does_not_block, fill),
 		cmocka_unit_test_setup(a_read_only_disk_can_be_read, fill),
 		cmocka_unit_test_setup(a_link_to_another_folder_is_not_followed, fill),
-		cmocka_unit_test(a_folder_that_is_gone_is_noticed),
+		cmocka_unit_test(a_removed_folder_is_detected),
 		cmocka_unit_test_setup(a_renamed_folder_is_not_written_to, fill),
 		cmocka_unit_test_setup(opening_an_existing_journal_changes_nothing, fill),
-		cmocka_unit_test_setup(any_failed_write_is_survived, fill),
-		cmocka_unit_test_setup(any_failed_allocation_is_survived, fill),
+		cmocka_unit_test_setup(any_failed_write_is_recovered, fill),
+		cmocka_unit_test_setup(any_failed_allocation_is_recovered, fill),
 	};
 
 	return test_group_run(tests, NULL, NULL);

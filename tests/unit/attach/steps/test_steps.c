@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Attach and return of one function, with everything that may come between. */
+/* Attach and return of one function, and everything that may interfere. */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
@@ -63,14 +63,14 @@ static void is_in_pod(struct attach_bench *b, int which)
 	attach_bench_shell(b, which, "ip -br addr show net1 | grep -q ' 192.0.2.7/24'");
 }
 
-/* --- the way it goes -------------------------------------------------------------------------- */
+/* --- the normal case -------------------------------------------------------------------------- */
 
 static void into_a_pod_and_back(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 	struct netdev_seen seen;
 
-	/* A representor is no second one of its own. */
+	/* A representor does not count as a second netdev. */
 	tmptree_write(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/net/own/.is", "\n");
 	tmptree_write(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/net/rep/phys_port_name",
 		      "pf0vf1\n");
@@ -91,8 +91,8 @@ static void into_a_pod_and_back(void **state)
 	assert_int_equal(b->job.record.serial, 1);
 }
 
-/* Its pod has the host's network, and did what it liked with it. */
-static void one_that_stays_in_the_host_is_put_back(void **state)
+/* The pod uses the host's network, and has changed the netdev. */
+static void a_device_left_in_the_host_is_restored(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 	struct netdev_seen seen;
@@ -114,8 +114,8 @@ static void one_that_stays_in_the_host_is_put_back(void **state)
 	attach_bench_is_clean(b);
 }
 
-/* Up as it was, with somebody else's alias and MAC of the pod's own. */
-static void it_comes_back_as_it_was(void **state)
+/* The netdev was up, with an administrator's alias; the pod has its own MAC. */
+static void a_netdev_returns_in_its_original_state(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 	struct netdev_seen seen;
@@ -134,7 +134,7 @@ static void it_comes_back_as_it_was(void **state)
 	attach_bench_is_clean(b);
 }
 
-static void routes_and_ipams_addresses(void **state)
+static void routes_and_addresses_of_ipam(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 	struct attach_record *r = &b->job.record;
@@ -157,7 +157,7 @@ static void routes_and_ipams_addresses(void **state)
 	attach_bench_is_clean(b);
 }
 
-/* --- again and again -------------------------------------------------------------------------- */
+/* --- repeated steps --------------------------------------------------------------------------- */
 
 static void every_step_can_be_run_again(void **state)
 {
@@ -187,7 +187,7 @@ static void every_step_can_be_run_again(void **state)
 	attach_bench_is_clean(b);
 }
 
-/* A daemon that died in the middle has only the journal. */
+/* A daemon that was killed during the attach finds only the journal. */
 static int keep_record(const struct attach_record *r, void *arg)
 {
 	*(struct attach_record *)arg = *r;
@@ -205,6 +205,7 @@ static void the_journal_is_enough_to_return(void **state)
 
 	b->job.is_return = false;
 	b->job.next = STEP_RECORD;
+	strcpy(b->job.record.plan.ipam, "{\"type\": \"static\"}");
 	assert_int_equal(attach_run(&b->job), 0);
 	assert_int_equal(b->job.next, STEP_IPAM);
 	memset(&b->job.record, 0, sizeof(b->job.record));
@@ -214,19 +215,19 @@ static void the_journal_is_enough_to_return(void **state)
 	attach_bench_is_clean(b);
 }
 
-/* Another namespace has put an interface on the free VF: it does not come along. */
-static void spy(struct attach_bench *b)
+/* Another namespace has an interface on top of the free VF. */
+static void add_macvlan_elsewhere(struct attach_bench *b)
 {
 	attach_bench_pod(b, 1);
 	attach_bench_shell(b, -1, "ip link add link %s name spy0 type macvlan", BENCH_NAME);
 	attach_bench_shell(b, -1, "ip link set spy0 netns %d", b->pods[1]);
 }
 
-static void a_spy_on_a_free_one_sees_nothing_of_its_pod(void **state)
+static void a_macvlan_on_a_free_vf_is_removed_by_a_reset(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
-	spy(b);
+	add_macvlan_elsewhere(b);
 	attach_ok(b);
 	is_in_pod(b, 0);
 	assert_int_equal(b->driver.n_unbound, 1);
@@ -236,11 +237,11 @@ static void a_spy_on_a_free_one_sees_nothing_of_its_pod(void **state)
 	attach_bench_is_clean(b);
 }
 
-static void a_spied_one_that_must_not_be_reset_is_refused(void **state)
+static void a_macvlan_on_a_vf_that_must_not_be_reset_is_an_error(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
-	spy(b);
+	add_macvlan_elsewhere(b);
 	b->job.record.plan.clean = CLEAN_RESTORE;
 	fails(b, attach_bench_attach(b), -EBUSY, "macvlan spy0 in namespace net:[");
 	attach_bench_shell(b, 1, "ip link del spy0");
@@ -248,15 +249,15 @@ static void a_spied_one_that_must_not_be_reset_is_refused(void **state)
 	attach_bench_is_clean(b);
 }
 
-/* --- whose it is by now -------------------------------------------------------------------- */
+/* --- another owner ---------------------------------------------------------------------------- */
 
-/* Into pod 1, under that mark. */
-static void pass_on(struct attach_bench *b, const char *mark)
+/* Moves the netdev to pod 1, with that alias. */
+static void move_to_pod_1(struct attach_bench *b, const char *mark)
 {
 	attach_bench_shell(b, 0, "ip link set net1 alias '%s' netns %d", mark, b->pods[1]);
 }
 
-/* The record is of a folder that somebody has put back: another pod has the device since. */
+/* The record is from a restored backup of the folder: another pod has the device now. */
 static void a_stale_record_takes_nothing_from_another_pod(void **state)
 {
 	static const char mark[] = "rocelet ens9f0v3 team-b/other-0 77777777";
@@ -265,13 +266,13 @@ static void a_stale_record_takes_nothing_from_another_pod(void **state)
 
 	attach_bench_pod(b, 1);
 	attach_ok(b);
-	pass_on(b, mark);
+	move_to_pod_1(b, mark);
 	return_ok(b);
 	assert_true(b->job.superseded);
 	assert_int_equal(b->job.record.state, ATTACH_FREE);
 	assert_true(attach_bench_look(b, 1, &seen));
 	assert_string_equal(seen.alias, mark);
-	/* Its pod has ended, and its namespace. */
+	/* The pod has ended, and its namespace was removed. */
 	b->job.record.state = ATTACH_IN_POD;
 	attach_bench_kill_pod(b, 0, false);
 	return_ok(b);
@@ -279,9 +280,9 @@ static void a_stale_record_takes_nothing_from_another_pod(void **state)
 	assert_string_equal(seen.alias, mark);
 }
 
-/* Nothing is known of it: its record cannot be read, and its pod has taken the mark away, chosen
- * the name and left something on it. */
-static void of_one_that_nobody_knows_nothing_stays(void **state)
+/* The record cannot be read; the pod removed the alias, renamed the netdev and left residual
+ * state. */
+static void an_unknown_device_returns_with_a_new_netdev(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 	struct attach_record unknown = {.state = ATTACH_RETURNING, .origin.vf_index = -1};
@@ -300,9 +301,9 @@ static void of_one_that_nobody_knows_nothing_stays(void **state)
 	assert_string_equal(seen.netdev.name, "eth9");
 }
 
-/* What a pod writes keeps nothing from coming back: in its own namespace, or, with the record's own
- * mark or none, in one that it has made. */
-static void a_mark_alone_keeps_nothing_away(void **state)
+/* An alias written by the pod does not prevent the return: in the pod's own namespace, or, with the
+ * record's own alias or none, in a namespace that the pod has created. */
+static void an_alias_does_not_prevent_the_return(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -315,20 +316,20 @@ static void a_mark_alone_keeps_nothing_away(void **state)
 	attach_bench_pod(b, 1);
 	attach_bench_plan(b);
 	attach_ok(b);
-	pass_on(b, "rocelet ens9f0v3 team-a/trainer-0 5b3e1f7a");
+	move_to_pod_1(b, "rocelet ens9f0v3 team-a/trainer-0 5b3e1f7a");
 	return_ok(b);
 	attach_bench_is_clean(b);
 
 	attach_bench_plan(b);
 	attach_ok(b);
-	pass_on(b, "");
+	move_to_pod_1(b, "");
 	return_ok(b);
 	attach_bench_is_clean(b);
 }
 
-/* --- refused ---------------------------------------------------------------------------------- */
+/* --- errors ----------------------------------------------------------------------------------- */
 
-static void what_is_not_as_expected_is_refused(void **state)
+static void unexpected_states_are_errors(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 	struct netdev_seen seen;
@@ -375,7 +376,7 @@ static void what_is_not_as_expected_is_refused(void **state)
 	assert_true(attach_bench_look(b, 0, &seen));
 }
 
-static void a_name_that_is_taken_is_named(void **state)
+static void a_name_in_use_is_reported(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -386,7 +387,7 @@ static void a_name_that_is_taken_is_named(void **state)
 	attach_bench_shell(b, 0, "ip link show net1 >/dev/null");
 }
 
-static void an_address_that_is_refused_is_named(void **state)
+static void a_rejected_address_is_reported(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -398,8 +399,9 @@ static void an_address_that_is_refused_is_named(void **state)
 	attach_bench_is_clean(b);
 }
 
-/* Before Linux 6.12 igb shows what the VF has told; "0" there would take its filter away. */
-static void a_mac_that_the_vf_has_told_its_pf_stays_there(void **state)
+/* Before Linux 6.12, igb reports the MAC that the VF itself has set; setting 0 would remove the
+ * VF's filter. */
+static void a_mac_that_the_vf_has_set_is_kept(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 	struct netdev_seen seen;
@@ -413,8 +415,8 @@ static void a_mac_that_the_vf_has_told_its_pf_stays_there(void **state)
 	assert_memory_equal(b->pf.vfs[3].mac, seen.netdev.addr, 6);
 }
 
-/* A trusted VF may have told its PF another. */
-static void a_mac_that_an_administrator_had_set_comes_back(void **state)
+/* A trusted VF may have set another MAC. */
+static void a_mac_that_an_administrator_had_set_is_restored(void **state)
 {
 	static const uint8_t set[6] = {2, 0, 0, 0, 0, 0x77};
 	struct attach_bench *b = attach_bench_need(state);
@@ -428,7 +430,7 @@ static void a_mac_that_an_administrator_had_set_comes_back(void **state)
 	assert_memory_equal(b->pf.vfs[3].mac, set, sizeof(set));
 }
 
-static void a_mac_that_was_set_for_the_pod_goes(void **state)
+static void a_mac_that_was_set_for_the_pod_is_removed(void **state)
 {
 	static const uint8_t none[6], mac[6] = {2, 0, 0, 0, 0, 0x99};
 	struct attach_bench *b = attach_bench_need(state);
@@ -445,7 +447,7 @@ static void a_mac_that_was_set_for_the_pod_goes(void **state)
 /* --- another boot, another device --------------------------------------------------------------
  */
 
-/* A return, its netdev wherever it is: nothing there is changed. */
+/* A return must not change the netdev, wherever it is. */
 static void is_left_alone(struct attach_bench *b, int which, int code)
 {
 	struct netdev_seen before, after;
@@ -458,8 +460,8 @@ static void is_left_alone(struct attach_bench *b, int which, int code)
 	assert_memory_equal(&b->pf.vfs[3], &vf, sizeof(vf));
 }
 
-/* The administrator has set it up anew since. */
-static void another_boot_leaves_it_as_it_is(void **state)
+/* Since the reboot an administrator has changed the netdev. */
+static void a_record_of_another_boot_changes_nothing(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -475,8 +477,23 @@ static void another_boot_leaves_it_as_it_is(void **state)
 	assert_true(b->job.settle_only);
 }
 
-/* Somebody has written sriov_numvfs while a pod had it: a new one bears its name. */
-static void one_that_was_made_anew_is_left_as_it_is(void **state)
+/* While it is unknown whether the node was rebooted, the return changes nothing and is retried. */
+static void a_return_waits_for_an_unreadable_boot_id(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+	const int proc_fd = b->hw.proc_fd;
+
+	attach_ok(b);
+	b->hw.proc_fd = -1;
+	fails(b, attach_bench_return(b), -ENODATA, "cannot determine the boot");
+	b->hw.proc_fd = proc_fd;
+	is_in_pod(b, 0);
+	return_ok(b);
+	attach_bench_is_clean(b);
+}
+
+/* sriov_numvfs was written while a pod had the VF: the record's name belongs to a new VF. */
+static void a_recreated_vf_is_not_changed(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -492,7 +509,7 @@ static void one_that_was_made_anew_is_left_as_it_is(void **state)
 	assert_int_equal(b->job.record.state, ATTACH_FREE);
 }
 
-static void of_an_unknown_boot_the_mark_tells(void **state)
+static void without_a_boot_id_the_alias_decides(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -507,7 +524,7 @@ static void of_an_unknown_boot_the_mark_tells(void **state)
 	attach_bench_plan(b);
 	b->job.record.plan.vf = (struct vf_settings){.fields = VF_TRUST, .trust = true};
 	attach_ok(b);
-	b->job.record.boot[0] = '\0'; /* away: nobody else has brought it there */
+	b->job.record.boot[0] = '\0'; /* not in the host: only this boot can have moved it */
 	return_ok(b);
 	attach_bench_is_clean(b);
 
@@ -521,7 +538,7 @@ static void of_an_unknown_boot_the_mark_tells(void **state)
 	assert_string_not_equal(b->job.record.boot, "");
 }
 
-static void another_device_is_left_alone(void **state)
+static void another_device_is_not_changed(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 	struct link_origin *o = &b->job.record.origin;
@@ -531,27 +548,27 @@ static void another_device_is_left_alone(void **state)
 	assert_int_equal(o->identity.device, 0x154c);
 	o->identity.device = 0x1520;
 	is_left_alone(b, 0, -ESTALE);
-	fails(b, -ESTALE, -ESTALE, "it is 8086:154c, that was 8086:1520");
+	fails(b, -ESTALE, -ESTALE, "its ID is 8086:154c, expected 8086:1520");
 	o->identity.device = 0x154c;
 	o->vf_index = 4;
 	is_left_alone(b, 0, -ESTALE);
-	fails(b, -ESTALE, -ESTALE, "it is VF 3 of 0000:99:00.0, that was VF 4");
+	fails(b, -ESTALE, -ESTALE, "it is VF 3 of 0000:99:00.0, expected VF 4");
 	o->vf_index = 3;
 	snprintf(o->pf, sizeof(o->pf), "0000:98:00.0");
 	is_left_alone(b, 0, -ESTALE);
 	snprintf(o->pf, sizeof(o->pf), BENCH_PF);
 	b->pf.mac[5] = 1;
 	is_left_alone(b, 0, -ESTALE);
-	fails(b, -ESTALE, -ESTALE, "by its MAC");
+	fails(b, -ESTALE, -ESTALE, "its MAC differs");
 	assert_int_equal(b->job.record.state, ATTACH_IN_POD);
 	b->pf.mac[5] = 0;
 	return_ok(b);
 	attach_bench_is_clean(b);
 }
 
-/* --- what happens meanwhile ------------------------------------------------------------------- */
+/* --- interference ----------------------------------------------------------------------------- */
 
-static void the_namespace_dies_in_the_middle(void **state)
+static void the_namespace_ends_during_the_attach(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -564,7 +581,7 @@ static void the_namespace_dies_in_the_middle(void **state)
 	attach_bench_is_clean(b);
 }
 
-static void the_namespace_dies_with_the_pod(void **state)
+static void the_namespace_ends_with_the_pod(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 	struct netdev_seen seen;
@@ -578,8 +595,8 @@ static void the_namespace_dies_with_the_pod(void **state)
 	attach_bench_is_clean(b);
 }
 
-/* Without udev, which would give it one of its own. */
-static void the_namespace_dies_with_a_strange_name(void **state)
+/* Without udev, which would assign a name of its own. */
+static void a_netdev_with_an_invalid_name_returns(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -588,13 +605,13 @@ static void the_namespace_dies_with_a_strange_name(void **state)
 	attach_bench_shell(b, -1, "ip link set net1 name $(printf 'n\\001\\377')");
 	return_ok(b);
 	attach_bench_is_clean(b);
-	/* udev may come to it after us, and would call it n__: that is another netdev then. */
+	/* udev may rename it to n__ later; that is a new netdev then. */
 	assert_int_equal(b->driver.n_unbound, 1);
 	assert_int_equal(b->job.renewal, RENEWAL_UNKNOWN);
 }
 
-/* Of a new netdev whose record is lost; the mark has told its name. */
-static void its_own_altname_is_no_others_name(void **state)
+/* A new netdev whose record is lost; its original name is known from the alias. */
+static void an_alternative_name_of_the_netdev_itself_is_no_conflict(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 	struct link_origin lost = {.name = BENCH_NAME};
@@ -615,8 +632,8 @@ static void its_own_altname_is_no_others_name(void **state)
 	assert_null(strstr(seen.altnames, BENCH_NAME));
 }
 
-/* As udev does with a device that comes home as net1. */
-static void its_name_has_become_an_alternative_one(void **state)
+/* As udev does with a device that returns to the host as net1. */
+static void the_original_name_has_become_an_alternative_name(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -627,7 +644,7 @@ static void its_name_has_become_an_alternative_one(void **state)
 	attach_bench_is_clean(b);
 }
 
-/* "XDP_PASS"; -1: not for us, or not in this kernel. */
+/* Returns a program "XDP_PASS"; -1: not permitted, or not in this kernel. */
 static int pass_all(void)
 {
 	static const struct bpf_insn program[] = {
@@ -662,9 +679,9 @@ static bool attach_xdp(struct attach_bench *b, int which)
 	return true;
 }
 
-/* Of a pod that may change its interface: names that keep it from coming back, or that others could
- * be taken for, and what a move does not reset. */
-static void the_pod_has_left_traces(void **state)
+/* A pod with CAP_NET_ADMIN leaves names that prevent the return or collide with names of the host,
+ * and state that a move does not reset. */
+static void residual_state_of_the_pod_is_removed(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 	struct netdev_seen seen;
@@ -688,8 +705,8 @@ static void the_pod_has_left_traces(void **state)
 	assert_null(netdev_altname(&seen.netdev, netdev_altname(&seen.netdev, NULL)));
 }
 
-/* It has also removed our mark, and its namespace has ended. */
-static void an_alternative_name_of_the_pod_goes_without_the_mark(void **state)
+/* The pod has also removed the alias, and its namespace has ended. */
+static void an_alternative_name_of_the_pod_is_removed_without_the_alias(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 	struct netdev_seen seen;
@@ -704,13 +721,14 @@ static void an_alternative_name_of_the_pod_goes_without_the_mark(void **state)
 	assert_null(strstr(seen.altnames, "pods-own"));
 }
 
-static void traces_at_home_are_seen(void **state)
+static void residual_state_in_the_host_is_detected(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
 	attach_ok(b);
 	b->job.is_return = true;
 	b->job.next = BACK_RECORD;
+	strcpy(b->job.record.plan.ipam, "{\"type\": \"static\"}");
 	assert_int_equal(attach_run(&b->job), 0);
 	assert_int_equal(b->job.next, BACK_IPAM);
 	attach_bench_shell(b, -1, "ip link property add dev %s altname ens9", BENCH_NAME);
@@ -723,7 +741,7 @@ static void traces_at_home_are_seen(void **state)
 	attach_bench_is_clean(b);
 }
 
-static void the_pod_has_moved_it_on(void **state)
+static void a_netdev_in_another_namespace_is_found(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -738,7 +756,7 @@ static void the_pod_has_moved_it_on(void **state)
 
 static struct attach_bench *index_bench;
 
-/* A pod may choose the index of what it makes. */
+/* A pod may choose the index of an interface that it creates. */
 static void reuse_index(const struct netdev_seen *seen)
 {
 	struct attach_bench *b = index_bench;
@@ -749,7 +767,7 @@ static void reuse_index(const struct netdev_seen *seen)
 			   seen->netdev.ifindex);
 }
 
-static void the_pod_gives_its_index_to_another(void **state)
+static void an_interface_with_the_netdevs_index_is_not_moved(void **state)
 {
 	struct attach_bench *b = index_bench = attach_bench_need(state);
 
@@ -761,8 +779,8 @@ static void the_pod_gives_its_index_to_another(void **state)
 	attach_bench_shell(b, -1, "sh -c '! ip link show type veth | grep -q link-netns'");
 }
 
-/* Nobody brings it home in the last step. */
-static void what_is_not_at_home_is_not_clean(void **state)
+/* The last step only verifies, it does not move the netdev. */
+static void a_netdev_not_in_the_host_is_not_clean(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -800,9 +818,9 @@ static void many_alternative_names(void **state)
 	fails(b, attach_bench_attach(b), -E2BIG, "more alternative names");
 }
 
-/* --- what a move keeps ------------------------------------------------------------------------ */
+/* --- state that survives a move --------------------------------------------------------------- */
 
-static void comes_with_a_new_netdev(struct attach_bench *b, const char *traces)
+static void returns_with_a_new_netdev(struct attach_bench *b, const char *traces)
 {
 	unsigned before = b->driver.n_unbound;
 
@@ -815,15 +833,16 @@ static void comes_with_a_new_netdev(struct attach_bench *b, const char *traces)
 	assert_false(b->job.record.renewing);
 }
 
-/* Each alone, then all of them. */
-static void what_is_not_put_back_is_answered_with_a_new_netdev(void **state)
+/* Each kind of residual state alone, then all of them. */
+static void state_that_is_not_restored_needs_a_new_netdev(void **state)
 {
 	static const struct {
 		const char *command, *traces;
 	} knobs[] = {
 		{"ip link set net1 mode dormant", "link mode"},
 		{"ip link set net1 multicast off", "flags"},
-		/* Sysctls of the host's are made after this one, when it comes home. */
+		/* On the return the kernel creates sysctls that depend on this flag
+		 * (ipv6_add_dev(): accept_dad). */
 		{"ip link set net1 arp off", "flags"},
 		{"ip link set net1 dynamic on", "flags"},
 		{"ip link set net1 trailers off", "flags"},
@@ -836,19 +855,19 @@ static void what_is_not_put_back_is_answered_with_a_new_netdev(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(knobs); i++) {
 		attach_ok(b);
 		attach_bench_shell(b, 0, "%s", knobs[i].command);
-		comes_with_a_new_netdev(b, knobs[i].traces);
+		returns_with_a_new_netdev(b, knobs[i].traces);
 	}
 	attach_ok(b);
 	for (size_t i = 0; i < ARRAY_SIZE(knobs); i++)
 		attach_bench_shell(b, 0, "%s", knobs[i].command);
-	comes_with_a_new_netdev(b, "flags, link mode, group, GSO and GRO limits");
+	returns_with_a_new_netdev(b, "flags, link mode, group, GSO and GRO limits");
 	attach_ok(b);
 	return_ok(b);
 	assert_int_equal(b->job.renewal, RENEWAL_NONE);
 	assert_string_equal(b->job.traces, "");
 }
 
-/* What an administrator has set stays; names come back, too. */
+/* The administrator's alias and alternative names are restored. */
 static void a_new_netdev_has_its_names(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
@@ -874,7 +893,8 @@ static void bind_with_other_limits(void)
 		fail();
 }
 
-/* A driver may make it unlike the old one was: that is no dirt when somebody has to look again. */
+/* A driver may create a netdev that differs from the old one: the retry must not take that for
+ * residual state. */
 static void a_new_netdev_is_not_renewed_again(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
@@ -891,7 +911,7 @@ static void a_new_netdev_is_not_renewed_again(void **state)
 	assert_int_equal(b->driver.n_unbound, 1);
 }
 
-static void what_sits_on_it_in_another_namespace_ends(void **state)
+static void an_upper_interface_in_another_namespace_is_removed(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -899,13 +919,13 @@ static void what_sits_on_it_in_another_namespace_ends(void **state)
 	attach_bench_pod(b, 1);
 	attach_bench_shell(b, 0, "ip link add link net1 hidden0 type macvlan");
 	attach_bench_shell(b, 0, "ip link set hidden0 netns %d", b->pods[1]);
-	comes_with_a_new_netdev(b, "macvlan hidden0 in namespace net:[");
+	returns_with_a_new_netdev(b, "macvlan hidden0 in namespace net:[");
 	attach_bench_shell(b, 1, "sh -c '! ip link show hidden0 2>/dev/null'");
 }
 
-/* A pod has given a socket of its namespace to somebody who lives on: no process, mount or
- * descriptor leads there, and the netdev stays in it. */
-static void where_nobody_can_enter_it_is_left_behind(void **state)
+/* A process outside of the pod holds a socket of its namespace: no process, mount or descriptor
+ * leads there, and the netdev stays in it. */
+static void a_netdev_in_an_unreachable_namespace_is_replaced(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 	AUTO_FD ns = netns_open_path(&b->hw, attach_bench_pod(b, 0), NULL);
@@ -929,20 +949,20 @@ static void where_nobody_can_enter_it_is_left_behind(void **state)
 	nlsock_close(&kept);
 }
 
-/* Where a pod that may leave its own namespace has put it, beside what it hears. */
-static void what_sits_on_it_in_the_host_ends(void **state)
+/* The interface on top is in the host, put there by a pod that may leave its own namespace. */
+static void an_upper_interface_in_the_host_is_removed(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
 	attach_ok(b);
 	attach_bench_shell(b, 0, "ip link add link net1 hidden0 type macvlan");
 	attach_bench_shell(b, 0, "ip link set hidden0 netns %d", getpid());
-	comes_with_a_new_netdev(b, "macvlan hidden0 in namespace net:[");
+	returns_with_a_new_netdev(b, "macvlan hidden0 in namespace net:[");
 	attach_bench_shell(b, -1, "sh -c '! ip link show hidden0 2>/dev/null'");
 }
 
-/* A search is not sure to find all, whatever else was as before. */
-static void where_the_kernel_is_not_asked_nobody_knows(void **state)
+/* Without BPF, a search for interfaces on top may be incomplete. */
+static void without_bpf_upper_interfaces_are_unknown(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -957,11 +977,12 @@ static void where_the_kernel_is_not_asked_nobody_knows(void **state)
 	attach_bench_pod(b, 1);
 	attach_bench_shell(b, 0, "ip link add link net1 hidden0 type macvlan");
 	attach_bench_shell(b, 0, "ip link set hidden0 netns %d", b->pods[1]);
-	comes_with_a_new_netdev(b, "macvlan hidden0 in namespace net:[");
+	returns_with_a_new_netdev(b, "macvlan hidden0 in namespace net:[");
 }
 
-/* A pool that wants no reset is content with a search, and with nothing that one finds. */
-static void a_pool_that_restores_is_content_with_a_search(void **state)
+/* A pool with clean: restore accepts a search that finds nothing, and fails if it finds an
+ * interface. */
+static void a_pool_with_restore_accepts_a_search(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -983,7 +1004,7 @@ static void a_pool_that_restores_is_content_with_a_search(void **state)
 	attach_bench_is_clean(b);
 }
 
-/* A netdev that has come anew has been up once, so that its driver has set what it sets then. */
+/* A new netdev is set up once, so that its driver applies its initial settings. */
 static void xps_that_was_not_set_before(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
@@ -1006,7 +1027,7 @@ static void xps_that_was_not_set_before(void **state)
 	assert_int_equal(b->driver.n_unbound, 1);
 }
 
-static void a_pool_that_restores_has_it_bad(void **state)
+static void residual_state_is_an_error_with_restore(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -1020,7 +1041,7 @@ static void a_pool_that_restores_has_it_bad(void **state)
 	attach_bench_is_clean(b);
 }
 
-static void a_pool_may_want_it_always(void **state)
+static void a_pool_may_always_reset(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -1032,8 +1053,8 @@ static void a_pool_may_want_it_always(void **state)
 	assert_int_equal(b->job.renewal, RENEWAL_ALWAYS);
 }
 
-/* A record of an older version, or a netdev that somebody else has marked. */
-static void what_nobody_has_looked_at_is_not_clean(void **state)
+/* A record of an older version, or a netdev with another program's alias. */
+static void an_unrecorded_state_is_not_clean(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -1063,8 +1084,8 @@ static void a_pf_with_vfs_is_not_reset(void **state)
 	return_ok(b);
 }
 
-/* Death between the two: the journal says whose driver is missing. */
-static void a_driver_that_was_taken_is_given_back(void **state)
+/* The daemon was killed between unbind and bind: the journal shows that the driver is missing. */
+static void an_unbound_driver_is_bound_again(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -1080,8 +1101,9 @@ static void a_driver_that_was_taken_is_given_back(void **state)
 	assert_false(b->job.record.renewing);
 }
 
-/* The disk was full or read-only when it was taken, and we died: the record tells nothing of it. */
-static void a_driver_that_was_taken_unrecorded_is_given_back(void **state)
+/* The disk was full or read-only at the unbind, and the daemon was killed: the record does not show
+ * it. */
+static void an_unbound_driver_without_a_record_is_bound_again(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -1097,7 +1119,7 @@ static void a_driver_that_was_taken_unrecorded_is_given_back(void **state)
 	attach_bench_is_clean(b);
 }
 
-static void unplugged_there_is_nothing_to_return(void **state)
+static void an_unplugged_device_counts_as_returned(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -1112,7 +1134,7 @@ static void unplugged_there_is_nothing_to_return(void **state)
 	assert_int_equal(b->job.record.state, ATTACH_FREE);
 }
 
-static void its_namespace_is_on_its_way_out(void **state)
+static void a_netdev_in_a_namespace_being_deleted_is_retried(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -1121,7 +1143,7 @@ static void its_namespace_is_on_its_way_out(void **state)
 	fails(b, attach_bench_return(b), -EAGAIN, "is being deleted");
 }
 
-static void its_name_is_taken_meanwhile(void **state)
+static void the_original_name_is_in_use(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 	struct netdev_seen seen;
@@ -1137,8 +1159,8 @@ static void its_name_is_taken_meanwhile(void **state)
 	attach_bench_is_clean(b);
 }
 
-/* As by udev, at any moment: it is asked for again before another is taken. */
-static void its_name_is_taken_for_a_moment(void **state)
+/* As by udev, at any moment: the original name is retried before another one is used. */
+static void the_original_name_is_in_use_for_a_moment(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 	bool failed;
@@ -1156,7 +1178,7 @@ static void its_name_is_taken_for_a_moment(void **state)
 	assert_true(n > 5);
 }
 
-static void its_name_is_taken_while_it_is_away(void **state)
+static void the_original_name_is_in_use_before_the_return(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -1170,7 +1192,7 @@ static void its_name_is_taken_while_it_is_away(void **state)
 
 /* --- through the PF --------------------------------------------------------------------------- */
 
-static void want_settings(struct attach_record *r)
+static void plan_settings(struct attach_record *r)
 {
 	r->plan.has_mac = true;
 	memcpy(r->plan.mac, "\x02\x11\x22\x33\x44\x55", 6);
@@ -1182,13 +1204,13 @@ static void want_settings(struct attach_record *r)
 	r->plan.vf.max_rate = 500;
 }
 
-static void settings_of_the_pf_come_and_go(void **state)
+static void settings_of_the_pf_are_set_and_restored(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 	struct vf_settings before = b->pf.vfs[3];
 	struct netdev_seen seen;
 
-	want_settings(&b->job.record);
+	plan_settings(&b->job.record);
 	attach_ok(b);
 	assert_int_equal(b->job.record.origin.vf_index, 3);
 	assert_string_equal(b->job.record.origin.pf, BENCH_PF);
@@ -1203,8 +1225,8 @@ static void settings_of_the_pf_come_and_go(void **state)
 	assert_int_equal(b->pf.n_set, 2);
 }
 
-/* A driver for user space has it: no netdev, and a pod that opens it by its device nodes. */
-static struct attach_bench *bench_of_user_space(void **state)
+/* A VF bound to a user-space driver: it has no netdev, and the pod opens its device nodes. */
+static struct attach_bench *user_space_bench(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -1215,16 +1237,16 @@ static struct attach_bench *bench_of_user_space(void **state)
 	return b;
 }
 
-static void one_without_a_netdev_gets_the_settings_of_its_pf(void **state)
+static void a_vf_without_a_netdev_gets_the_settings_of_its_pf(void **state)
 {
-	struct attach_bench *b = bench_of_user_space(state);
+	struct attach_bench *b = user_space_bench(state);
 	struct attach_record *r = &b->job.record;
 	struct vf_settings before;
 	struct netdev_seen seen;
 
 	b->pf.vfs[3].fields |= VF_NODE_GUID;
 	before = b->pf.vfs[3];
-	want_settings(r);
+	plan_settings(r);
 	r->plan.vf.fields |= VF_NODE_GUID;
 	r->plan.vf.node_guid = 7;
 	attach_ok(b);
@@ -1245,17 +1267,17 @@ static void one_without_a_netdev_gets_the_settings_of_its_pf(void **state)
 	return_ok(b);
 	assert_int_equal(r->state, ATTACH_FREE);
 	assert_memory_equal(&b->pf.vfs[3], &before, sizeof(before));
-	/* Its program may have it open: a driver that is unbound would wait for that. */
+	/* The pod's program may have it open, and an unbind would block until it exits. */
 	assert_int_equal(b->driver.n_unbound, 0);
 }
 
-/* The pod's namespace has ended, and with it everything but the settings. */
-static void one_without_a_netdev_outlives_its_pod(void **state)
+/* The pod's namespace has ended; the settings remain. */
+static void a_vf_without_a_netdev_is_restored_after_its_pod(void **state)
 {
-	struct attach_bench *b = bench_of_user_space(state);
+	struct attach_bench *b = user_space_bench(state);
 	struct vf_settings before = b->pf.vfs[3];
 
-	want_settings(&b->job.record);
+	plan_settings(&b->job.record);
 	attach_ok(b);
 	attach_bench_kill_pod(b, 0, false);
 	assert_int_equal(attach_check(&b->job, false), -ENOENT);
@@ -1263,7 +1285,7 @@ static void one_without_a_netdev_outlives_its_pod(void **state)
 	assert_memory_equal(&b->pf.vfs[3], &before, sizeof(before));
 }
 
-static void one_that_has_a_netdev_by_now_is_refused(void **state)
+static void a_vf_that_has_a_netdev_again_is_an_error(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -1275,22 +1297,22 @@ static void one_that_has_a_netdev_by_now_is_refused(void **state)
 	assert_int_equal(b->job.record.state, ATTACH_FREE);
 }
 
-static void a_setting_that_is_refused_is_named(void **state)
+static void a_rejected_setting_is_reported(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
-	want_settings(&b->job.record);
+	plan_settings(&b->job.record);
 	b->pf.unsupported = VF_TRUST;
 	fails(b, attach_bench_attach(b), -EOPNOTSUPP, BENCH_PF ": settings of its VF 3: trust");
 	return_ok(b);
 	attach_bench_is_clean(b);
 }
 
-static void a_pf_that_resets_is_waited_for(void **state)
+static void a_return_during_a_pf_reset_is_retried(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
-	want_settings(&b->job.record);
+	plan_settings(&b->job.record);
 	attach_ok(b);
 	b->pf.failure = -EBUSY;
 	fails(b, attach_bench_return(b), -EBUSY, "resetting");
@@ -1299,8 +1321,8 @@ static void a_pf_that_resets_is_waited_for(void **state)
 	attach_bench_is_clean(b);
 }
 
-/* While sriov_numvfs is written: a pod that runs on has nobody who would ask for it again. */
-static void a_pf_that_counts_its_vfs_late_is_waited_for(void **state)
+/* While sriov_numvfs is written. A failed attach to a running pod would not be retried. */
+static void an_attach_waits_for_the_pfs_vfs(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -1315,13 +1337,13 @@ static void without_a_pf_nothing_is_set(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
-	want_settings(&b->job.record);
+	plan_settings(&b->job.record);
 	fails(b, attach_bench_attach(b), -EOPNOTSUPP, "is not a VF");
 	return_ok(b);
 	attach_bench_is_clean(b);
 }
 
-static void guids_are_taken_with_the_driver(void **state)
+static void a_guid_takes_effect_by_rebinding_the_driver(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 	char text[64] = "", path[300];
@@ -1344,18 +1366,18 @@ static void guids_are_taken_with_the_driver(void **state)
 	attach_bench_is_clean(b);
 }
 
-static void what_the_pf_tells_no_more_is_not_different(void **state)
+static void a_setting_that_the_pf_no_longer_reports_is_no_difference(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
-	want_settings(&b->job.record);
+	plan_settings(&b->job.record);
 	attach_ok(b);
 	b->pf.vfs[3].fields &= ~(unsigned)VF_TRUST;
 	return_ok(b);
 	attach_bench_is_clean(b);
 }
 
-static void addresses_of_others_hide_none(void **state)
+static void many_addresses_of_the_pod_do_not_hide_drift(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -1374,11 +1396,11 @@ static void addresses_of_others_hide_none(void **state)
 	attach_bench_is_clean(b);
 }
 
-static void what_cannot_be_repaired_is_left(void **state)
+static void a_setting_that_cannot_be_repaired_is_reported(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
-	want_settings(&b->job.record);
+	plan_settings(&b->job.record);
 	attach_ok(b);
 	b->job.record.plan.vf.fields |= VF_NODE_GUID;
 	b->job.record.plan.vf.node_guid = 7;
@@ -1392,18 +1414,18 @@ static void what_cannot_be_repaired_is_left(void **state)
 	attach_bench_is_clean(b);
 }
 
-/* The record is lost, but for what the mark says. */
-static void only_the_mark_is_known(void **state)
+/* The record is lost; only the alias is left. */
+static void only_the_alias_is_known(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 	struct attach_record *r = &b->job.record;
 	char altnames[ALTNAME_SIZE + 1];
 	struct netdev_seen seen;
 
-	want_settings(r);
+	plan_settings(r);
 	r->plan.mtu = 1400;
 	attach_ok(b);
-	/* By which the bench finds it. */
+	/* The bench finds the netdev by its alternative name. */
 	memcpy(altnames, r->origin.altnames, sizeof(altnames));
 	memset(&r->origin, 0, sizeof(r->origin));
 	memset(&r->plan, 0, sizeof(r->plan));
@@ -1420,8 +1442,8 @@ static void only_the_mark_is_known(void **state)
 	assert_int_equal(b->pf.vfs[3].vlan, 0);
 }
 
-/* A pod may write what it likes into the mark, another interface's name for example. */
-static void the_mark_tells_anothers_name(void **state)
+/* A pod may write any alias, for example with another interface's name. */
+static void the_alias_contains_another_interfaces_name(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 	struct attach_record *r = &b->job.record;
@@ -1442,8 +1464,8 @@ static void the_mark_tells_anothers_name(void **state)
 	attach_bench_shell(b, -1, "ip link del uplink9");
 }
 
-/* udev keeps a name that somebody has given before it comes to a netdev, and may come late. */
-static void a_name_that_a_mark_tells_is_left_to_udev(void **state)
+/* udev does not rename a netdev that was renamed before udev handles it, which may be late. */
+static void a_name_known_only_from_the_alias_is_left_to_udev(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 	struct attach_record *r = &b->job.record;
@@ -1470,10 +1492,10 @@ static void a_name_that_a_mark_tells_is_left_to_udev(void **state)
 	tmptree_free(host);
 }
 
-/* --- checked ---------------------------------------------------------------------------------- */
+/* --- checks ----------------------------------------------------------------------------------- */
 
-/* Nothing is wanted of it, and so it is to stay as it was. */
-static void others_change_it_through_the_pf(void **state)
+/* The pool sets nothing, so the original settings must be kept. */
+static void changes_through_the_pf_are_drift(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 	struct vf_settings before = b->pf.vfs[3];
@@ -1496,11 +1518,51 @@ static void others_change_it_through_the_pf(void **state)
 	return_ok(b);
 }
 
-static void drift_is_seen_and_repaired(void **state)
+/* Each difference is made alone, detected and repaired. Addresses that differ only in their length
+ * or last byte differ. */
+static void each_difference_is_seen(void **state)
+{
+	static const struct {
+		const char *made_by;
+		unsigned drift;
+	} rows[] = {
+		{"ip link set net1 alias mine", ATTACH_DRIFT_NAME},
+		{"ip link set net1 address 02:11:22:33:44:56", VF_MAC},
+		{"ip link set net1 mtu 1300", ATTACH_DRIFT_LINK(LINK_MTU)},
+		{"sh -c 'ip addr del 192.0.2.7/24 dev net1 && ip addr add 192.0.2.7/25 dev net1'",
+		 ATTACH_DRIFT_IPS},
+		{"sh -c 'ip addr del 192.0.2.7/24 dev net1 && ip addr add 192.0.2.8/24 dev net1'",
+		 ATTACH_DRIFT_IPS},
+		{"sh -c 'ip addr del fd00::7/64 dev net1 && ip addr add fd00::8/64 dev net1'",
+		 ATTACH_DRIFT_IPS},
+		/* The kernel removes IPv6 addresses. */
+		{"ip link set net1 down", ATTACH_DRIFT_DOWN | ATTACH_DRIFT_IPS},
+	};
+	struct attach_bench *b = attach_bench_need(state);
+	struct net_plan *plan = &b->job.record.plan;
+
+	plan_settings(&b->job.record);
+	plan->mtu = 1400;
+	plan->ips[plan->n_ips] = (struct ip_prefix){.family = AF_INET6, .len = 64};
+	inet_pton(AF_INET6, "fd00::7", plan->ips[plan->n_ips++].addr);
+	attach_ok(b);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		attach_bench_shell(b, 0, "%s", rows[i].made_by);
+		assert_int_equal(attach_check(&b->job, false), 0);
+		if (b->job.drift != rows[i].drift)
+			fail_msg("%s: %#x", rows[i].made_by, b->job.drift);
+		if (attach_check(&b->job, true) < 0 || b->job.left)
+			fail_msg("%s: %#x left, %s", rows[i].made_by, b->job.left, b->job.err.msg);
+	}
+	return_ok(b);
+	attach_bench_is_clean(b);
+}
+
+static void drift_is_detected_and_repaired(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
-	want_settings(&b->job.record);
+	plan_settings(&b->job.record);
 	b->job.record.plan.mtu = 1400;
 	attach_ok(b);
 	assert_int_equal(attach_check(&b->job, false), 0);
@@ -1526,29 +1588,29 @@ static void drift_is_seen_and_repaired(void **state)
 	attach_bench_is_clean(b);
 }
 
-/* Each row of link_fields.h, from the plan to the return. */
-static void each_number_is_set_watched_and_put_back(void **state)
+/* Each row of link_fields.h is set by the plan, watched, and restored by the return. */
+static void each_link_field_is_set_watched_and_restored(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 	struct netdev_seen before, seen;
 
 	assert_true(attach_bench_look(b, -1, &before));
 	for (unsigned i = 0; i < N_LINK_FIELDS; i++) {
-		uint32_t *wanted = &b->job.record.plan.link[i];
+		uint32_t *planned = &b->job.record.plan.link[i];
 
 		memset(b->job.record.plan.link, 0, sizeof(b->job.record.plan.link));
-		*wanted = link_fields[i].initial - 77;
+		*planned = link_fields[i].initial - 77;
 		attach_ok(b);
 		assert_true(attach_bench_look(b, 0, &seen));
-		assert_int_equal(seen.netdev.link[i], *wanted);
+		assert_int_equal(seen.netdev.link[i], *planned);
 		assert_int_equal(b->job.record.origin.link[i], before.netdev.link[i]);
-		*wanted += 1;
+		*planned += 1;
 		assert_int_equal(attach_check(&b->job, false), 0);
 		assert_int_equal(b->job.drift, ATTACH_DRIFT_LINK(i));
 		assert_int_equal(attach_check(&b->job, true), 0);
 		assert_int_equal(b->job.left, 0);
 		assert_true(attach_bench_look(b, 0, &seen));
-		assert_int_equal(seen.netdev.link[i], *wanted);
+		assert_int_equal(seen.netdev.link[i], *planned);
 		return_ok(b);
 		attach_bench_is_clean(b);
 		assert_true(attach_bench_look(b, -1, &seen));
@@ -1560,7 +1622,7 @@ static void each_number_is_set_watched_and_put_back(void **state)
 	}
 }
 
-static void a_queue_that_its_pod_has_changed_is_put_back(void **state)
+static void a_queue_length_that_the_pod_changed_is_restored(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 	struct netdev_seen seen;
@@ -1575,19 +1637,19 @@ static void a_queue_that_its_pod_has_changed_is_put_back(void **state)
 	assert_int_equal(seen.netdev.txqlen, 333);
 }
 
-/* 0 is what a record says of one that it does not know, so it is not put back by its value. */
-static void a_queue_of_no_length_is_answered_with_a_new_netdev(void **state)
+/* In a record 0 means an unknown queue length, so a length of 0 cannot be restored by its value. */
+static void a_queue_length_of_0_needs_a_new_netdev(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
 	attach_bench_shell(b, -1, "ip link set %s txqueuelen 0", BENCH_NAME);
 	b->job.record.plan.txqlen = 500;
 	attach_ok(b);
-	comes_with_a_new_netdev(b, "queue length");
+	returns_with_a_new_netdev(b, "queue length");
 }
 
-/* A record of a version that did not know it: it stays as it is. */
-static void a_number_that_is_not_known_is_left_alone(void **state)
+/* A record of a version without this field: the setting is not changed. */
+static void an_unknown_link_field_is_not_changed(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -1602,7 +1664,7 @@ static void a_number_that_is_not_known_is_left_alone(void **state)
 	}
 }
 
-/* --- made, not moved -------------------------------------------------------------------------- */
+/* --- created interfaces ----------------------------------------------------------------------- */
 
 static void stacked(struct attach_bench *b, enum plan_kind kind)
 {
@@ -1622,12 +1684,12 @@ static void stacked(struct attach_bench *b, enum plan_kind kind)
 	attach_bench_is_clean(b);
 }
 
-static void a_macvlan_is_made_and_deleted(void **state)
+static void a_macvlan_is_created_and_deleted(void **state)
 {
 	stacked(attach_bench_need(state), PLAN_MACVLAN);
 }
 
-static void an_ipvlan_is_made_and_deleted(void **state)
+static void an_ipvlan_is_created_and_deleted(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -1639,7 +1701,7 @@ static void an_ipvlan_is_made_and_deleted(void **state)
 	stacked(b, PLAN_IPVLAN);
 }
 
-static void one_that_is_called_otherwise_is_deleted(void **state)
+static void a_renamed_macvlan_is_deleted(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -1652,18 +1714,18 @@ static void one_that_is_called_otherwise_is_deleted(void **state)
 	attach_bench_shell(b, 0, "sh -c '! ip link show mine0 2>/dev/null'");
 	attach_bench_shell(b, 0, "ip link del net1");
 	attach_ok(b);
-	/* Of the same pod, with a mark that ends otherwise. */
+	/* An interface of the same pod, whose alias ends differently. */
 	snprintf(b->job.record.plan.ifname, IFNAMSIZ, "net2");
-	b->job.record.link_id = 0; /* an older rocelet's record, or nobody could ask the kernel */
+	b->job.record.link_id = 0; /* an older version's record, or BPF was not available */
 	return_ok(b);
 	attach_bench_shell(b, 0, "ip link show net1 >/dev/null");
 	attach_bench_shell(b, -1, "ip link set %s down", BENCH_NAME);
 	attach_bench_is_clean(b);
 }
 
-/* A pod that may make namespaces of its own hides it in one, under another name and without our
- * mark; then the pod ends. */
-static void one_that_its_pod_has_moved_on_is_deleted(void **state)
+/* A pod that may create namespaces has moved the macvlan to one, renamed and without our alias;
+ * then the pod ends. */
+static void a_macvlan_in_another_namespace_is_deleted(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -1685,7 +1747,7 @@ static void one_that_its_pod_has_moved_on_is_deleted(void **state)
 	attach_bench_is_clean(b);
 }
 
-static void without_the_kernels_word_it_is_found_by_our_mark(void **state)
+static void without_bpf_a_macvlan_is_found_by_its_alias(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -1704,8 +1766,9 @@ static void without_the_kernels_word_it_is_found_by_our_mark(void **state)
 	attach_bench_is_clean(b);
 }
 
-/* Nobody can enter its namespace, and it answers in there: it has not come back. */
-static void one_that_only_a_socket_keeps_is_not_back(void **state)
+/* Its namespace, kept by a socket alone, cannot be entered, but the interface is found there: the
+ * return is retried. */
+static void a_macvlan_in_an_unreachable_namespace_is_not_deleted_yet(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 	struct nlsock kept;
@@ -1717,16 +1780,15 @@ static void one_that_only_a_socket_keeps_is_not_back(void **state)
 	assert_int_equal(netns_nlsock(&kept, fd, NETLINK_ROUTE, NULL), 0);
 	attach_bench_shell(b, 0, "ip link set net1 netns /proc/%d/fd/%d", getpid(), fd);
 	close(fd);
-	fails(b, attach_bench_return(b), -EAGAIN,
-	      "net1, which was its pod's net1, is in namespace");
+	fails(b, attach_bench_return(b), -EAGAIN, "net1 (in its pod: net1) is in namespace");
 	nlsock_close(&kept);
 	return_ok(b);
 	attach_bench_shell(b, -1, "ip link set %s down", BENCH_NAME);
 	attach_bench_is_clean(b);
 }
 
-/* Another station of the network has the address: here a macvlan on the same netdev. */
-static void an_address_in_use_is_not_given(void **state)
+/* Another host on the network has the address: here a macvlan on the same netdev. */
+static void an_address_in_use_is_not_assigned(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 	unsigned tries = 0;
@@ -1739,7 +1801,7 @@ static void an_address_in_use_is_not_given(void **state)
 	attach_bench_shell(b, -1, "ip link set old0 netns %d", b->pods[1]);
 	attach_bench_shell(b, 1, "ip link set old0 address 02:00:00:00:09:09 up");
 	attach_bench_shell(b, 1, "ip address add 192.0.2.7/24 dev old0");
-	/* On a busy machine the answer may come too late. */
+	/* On a busy machine the answer to the probe may come too late. */
 	while ((r = attach_bench_attach(b)) == 0 && ++tries < 100)
 		return_ok(b);
 	fails(b, r, -EADDRINUSE,
@@ -1770,87 +1832,89 @@ TEST_GROUP(steps)
 	cmocka_unit_test_setup_teardown(name, open_bench_with_pf, attach_bench_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(into_a_pod_and_back),
-		TEST(one_that_stays_in_the_host_is_put_back),
-		TEST(it_comes_back_as_it_was),
-		TEST(routes_and_ipams_addresses),
+		TEST(a_device_left_in_the_host_is_restored),
+		TEST(a_netdev_returns_in_its_original_state),
+		TEST(routes_and_addresses_of_ipam),
 		TEST(every_step_can_be_run_again),
 		TEST(the_journal_is_enough_to_return),
 		TEST(a_stale_record_takes_nothing_from_another_pod),
-		TEST(of_one_that_nobody_knows_nothing_stays),
-		TEST(a_spy_on_a_free_one_sees_nothing_of_its_pod),
-		TEST(a_spied_one_that_must_not_be_reset_is_refused),
-		TEST(a_mark_alone_keeps_nothing_away),
-		TEST(what_is_not_as_expected_is_refused),
-		TEST(a_name_that_is_taken_is_named),
-		TEST(an_address_that_is_refused_is_named),
-		TEST_WITH_PF(a_mac_that_the_vf_has_told_its_pf_stays_there),
-		TEST_WITH_PF(a_mac_that_an_administrator_had_set_comes_back),
-		TEST_WITH_PF(a_mac_that_was_set_for_the_pod_goes),
-		TEST_WITH_PF(another_boot_leaves_it_as_it_is),
-		TEST_WITH_PF(one_that_was_made_anew_is_left_as_it_is),
-		TEST_WITH_PF(of_an_unknown_boot_the_mark_tells),
-		TEST_WITH_PF(another_device_is_left_alone),
-		TEST(the_namespace_dies_in_the_middle),
-		TEST(the_namespace_dies_with_the_pod),
-		TEST(the_namespace_dies_with_a_strange_name),
-		TEST(its_own_altname_is_no_others_name),
-		TEST(its_name_has_become_an_alternative_one),
-		TEST(the_pod_has_left_traces),
-		TEST(an_alternative_name_of_the_pod_goes_without_the_mark),
-		TEST(traces_at_home_are_seen),
-		TEST(what_is_not_put_back_is_answered_with_a_new_netdev),
+		TEST(an_unknown_device_returns_with_a_new_netdev),
+		TEST(a_macvlan_on_a_free_vf_is_removed_by_a_reset),
+		TEST(a_macvlan_on_a_vf_that_must_not_be_reset_is_an_error),
+		TEST(an_alias_does_not_prevent_the_return),
+		TEST(unexpected_states_are_errors),
+		TEST(a_name_in_use_is_reported),
+		TEST(a_rejected_address_is_reported),
+		TEST_WITH_PF(a_mac_that_the_vf_has_set_is_kept),
+		TEST_WITH_PF(a_mac_that_an_administrator_had_set_is_restored),
+		TEST_WITH_PF(a_mac_that_was_set_for_the_pod_is_removed),
+		TEST_WITH_PF(a_record_of_another_boot_changes_nothing),
+		TEST_WITH_PF(a_return_waits_for_an_unreadable_boot_id),
+		TEST_WITH_PF(a_recreated_vf_is_not_changed),
+		TEST_WITH_PF(without_a_boot_id_the_alias_decides),
+		TEST_WITH_PF(another_device_is_not_changed),
+		TEST(the_namespace_ends_during_the_attach),
+		TEST(the_namespace_ends_with_the_pod),
+		TEST(a_netdev_with_an_invalid_name_returns),
+		TEST(an_alternative_name_of_the_netdev_itself_is_no_conflict),
+		TEST(the_original_name_has_become_an_alternative_name),
+		TEST(residual_state_of_the_pod_is_removed),
+		TEST(an_alternative_name_of_the_pod_is_removed_without_the_alias),
+		TEST(residual_state_in_the_host_is_detected),
+		TEST(state_that_is_not_restored_needs_a_new_netdev),
 		TEST(a_new_netdev_has_its_names),
 		TEST(a_new_netdev_is_not_renewed_again),
-		TEST(what_sits_on_it_in_another_namespace_ends),
-		TEST(where_nobody_can_enter_it_is_left_behind),
-		TEST(what_sits_on_it_in_the_host_ends),
-		TEST(where_the_kernel_is_not_asked_nobody_knows),
-		TEST(a_pool_that_restores_is_content_with_a_search),
+		TEST(an_upper_interface_in_another_namespace_is_removed),
+		TEST(a_netdev_in_an_unreachable_namespace_is_replaced),
+		TEST(an_upper_interface_in_the_host_is_removed),
+		TEST(without_bpf_upper_interfaces_are_unknown),
+		TEST(a_pool_with_restore_accepts_a_search),
 		TEST(xps_that_was_not_set_before),
-		TEST(a_pool_that_restores_has_it_bad),
-		TEST(a_pool_may_want_it_always),
-		TEST(what_nobody_has_looked_at_is_not_clean),
+		TEST(residual_state_is_an_error_with_restore),
+		TEST(a_pool_may_always_reset),
+		TEST(an_unrecorded_state_is_not_clean),
 		TEST(a_pf_with_vfs_is_not_reset),
-		TEST(a_driver_that_was_taken_is_given_back),
-		TEST(a_driver_that_was_taken_unrecorded_is_given_back),
-		TEST(the_pod_has_moved_it_on),
-		TEST(the_pod_gives_its_index_to_another),
-		TEST(what_is_not_at_home_is_not_clean),
+		TEST(an_unbound_driver_is_bound_again),
+		TEST(an_unbound_driver_without_a_record_is_bound_again),
+		TEST(a_netdev_in_another_namespace_is_found),
+		TEST(an_interface_with_the_netdevs_index_is_not_moved),
+		TEST(a_netdev_not_in_the_host_is_not_clean),
 		TEST(many_alternative_names),
-		TEST(unplugged_there_is_nothing_to_return),
-		TEST(its_namespace_is_on_its_way_out),
-		TEST(its_name_is_taken_meanwhile),
-		TEST(its_name_is_taken_for_a_moment),
-		TEST(its_name_is_taken_while_it_is_away),
-		TEST_WITH_PF(settings_of_the_pf_come_and_go),
-		TEST_WITH_PF(one_without_a_netdev_gets_the_settings_of_its_pf),
-		TEST_WITH_PF(one_without_a_netdev_outlives_its_pod),
-		TEST_WITH_PF(one_that_has_a_netdev_by_now_is_refused),
-		TEST_WITH_PF(a_setting_that_is_refused_is_named),
-		TEST_WITH_PF(a_pf_that_resets_is_waited_for),
-		TEST_WITH_PF(a_pf_that_counts_its_vfs_late_is_waited_for),
+		TEST(an_unplugged_device_counts_as_returned),
+		TEST(a_netdev_in_a_namespace_being_deleted_is_retried),
+		TEST(the_original_name_is_in_use),
+		TEST(the_original_name_is_in_use_for_a_moment),
+		TEST(the_original_name_is_in_use_before_the_return),
+		TEST_WITH_PF(settings_of_the_pf_are_set_and_restored),
+		TEST_WITH_PF(a_vf_without_a_netdev_gets_the_settings_of_its_pf),
+		TEST_WITH_PF(a_vf_without_a_netdev_is_restored_after_its_pod),
+		TEST_WITH_PF(a_vf_that_has_a_netdev_again_is_an_error),
+		TEST_WITH_PF(a_rejected_setting_is_reported),
+		TEST_WITH_PF(a_return_during_a_pf_reset_is_retried),
+		TEST_WITH_PF(an_attach_waits_for_the_pfs_vfs),
 		TEST(without_a_pf_nothing_is_set),
-		TEST_WITH_PF(guids_are_taken_with_the_driver),
-		TEST_WITH_PF(what_the_pf_tells_no_more_is_not_different),
-		TEST_WITH_PF(what_cannot_be_repaired_is_left),
-		TEST(addresses_of_others_hide_none),
-		TEST_WITH_PF(only_the_mark_is_known),
-		TEST(the_mark_tells_anothers_name),
-		TEST(a_name_that_a_mark_tells_is_left_to_udev),
-		TEST_WITH_PF(drift_is_seen_and_repaired),
-		TEST(each_number_is_set_watched_and_put_back),
-		TEST(a_queue_that_its_pod_has_changed_is_put_back),
-		TEST(a_queue_of_no_length_is_answered_with_a_new_netdev),
-		TEST(a_number_that_is_not_known_is_left_alone),
-		TEST_WITH_PF(others_change_it_through_the_pf),
-		TEST(a_macvlan_is_made_and_deleted),
-		TEST(an_ipvlan_is_made_and_deleted),
-		TEST(one_that_its_pod_has_moved_on_is_deleted),
-		TEST(without_the_kernels_word_it_is_found_by_our_mark),
-		TEST(one_that_only_a_socket_keeps_is_not_back),
-		TEST(an_address_in_use_is_not_given),
+		TEST_WITH_PF(a_guid_takes_effect_by_rebinding_the_driver),
+		TEST_WITH_PF(a_setting_that_the_pf_no_longer_reports_is_no_difference),
+		TEST_WITH_PF(a_setting_that_cannot_be_repaired_is_reported),
+		TEST(many_addresses_of_the_pod_do_not_hide_drift),
+		TEST_WITH_PF(only_the_alias_is_known),
+		TEST(the_alias_contains_another_interfaces_name),
+		TEST(a_name_known_only_from_the_alias_is_left_to_udev),
+		TEST_WITH_PF(each_difference_is_seen),
+		TEST_WITH_PF(drift_is_detected_and_repaired),
+		TEST(each_link_field_is_set_watched_and_restored),
+		TEST(a_queue_length_that_the_pod_changed_is_restored),
+		TEST(a_queue_length_of_0_needs_a_new_netdev),
+		TEST(an_unknown_link_field_is_not_changed),
+		TEST_WITH_PF(changes_through_the_pf_are_drift),
+		TEST(a_macvlan_is_created_and_deleted),
+		TEST(an_ipvlan_is_created_and_deleted),
+		TEST(a_macvlan_in_another_namespace_is_deleted),
+		TEST(without_bpf_a_macvlan_is_found_by_its_alias),
+		TEST(a_macvlan_in_an_unreachable_namespace_is_not_deleted_yet),
+		TEST(an_address_in_use_is_not_assigned),
 		TEST(another_interface_is_not_deleted),
-		TEST(one_that_is_called_otherwise_is_deleted),
+		TEST(a_renamed_macvlan_is_deleted),
 	};
 
 	namespaces_enter_pids();

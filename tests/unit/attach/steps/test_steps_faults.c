@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Attach and return with each send, write and allocation failing once, and with the process killed
- * at each named place (KILL_POINTS=1 make): whatever came of it, a return leaves everything clean.
+ * at each named place (KILL_POINTS=1 make): after any failure, a return leaves everything clean.
  *
  * when: ci */
 #include <setjmp.h>
@@ -26,7 +26,7 @@ static int open_bench(void **state)
 	if (b) {
 		fake_rdma = &b->rdma;
 		b->rdma.mode = RDMA_NETNS_SHARED;
-		/* Its program stays loaded. */
+		/* The loaded program stays loaded during the tests. */
 		netdev_inside_read(&b->hw, 1, &(struct netdev_inside){0});
 	}
 	*state = b;
@@ -118,7 +118,7 @@ static void any_failed_send_of_an_attach_is_undone(void **state)
 	sweep_attach(attach_bench_need(state), fail_send, 10);
 }
 
-static void any_failed_send_of_a_return_is_made_up_for(void **state)
+static void any_failed_send_of_a_return_is_retried(void **state)
 {
 	sweep_return(attach_bench_need(state), fail_send, 8);
 }
@@ -128,7 +128,7 @@ static void any_failed_write_of_an_attach_is_undone(void **state)
 	sweep_attach(attach_bench_need(state), fail_write, 8);
 }
 
-static void any_failed_write_of_a_return_is_made_up_for(void **state)
+static void any_failed_write_of_a_return_is_retried(void **state)
 {
 	sweep_return(attach_bench_need(state), fail_write, 2);
 }
@@ -138,7 +138,7 @@ static void any_failed_allocation_of_an_attach_is_undone(void **state)
 	sweep_attach(attach_bench_need(state), faults_alloc, 3);
 }
 
-static void any_failed_allocation_of_a_return_is_made_up_for(void **state)
+static void any_failed_allocation_of_a_return_is_retried(void **state)
 {
 	sweep_return(attach_bench_need(state), faults_alloc, 3);
 }
@@ -159,7 +159,7 @@ static void no_bad(const char *key, const struct err *e, void *arg)
 	fail_msg("%s", e->msg);
 }
 
-/* In a process of its own; whether it was killed. */
+/* Runs it in a child process; returns whether that was killed. */
 static bool run_killed(struct attach_bench *b, const char *point, int (*run)(struct attach_bench *))
 {
 	pid_t child = fork();
@@ -173,7 +173,7 @@ static bool run_killed(struct attach_bench *b, const char *point, int (*run)(str
 	return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
 }
 
-/* What a new process knows. */
+/* Reads the record as a new process would. */
 static void read_journal(struct attach_bench *b)
 {
 	struct attach_record r = {0};
@@ -185,7 +185,7 @@ static void read_journal(struct attach_bench *b)
 		b->job.record.state = ATTACH_FREE;
 }
 
-/* The fakes' changes died with the process; the netdev is the kernel's. */
+/* Changes of the fakes are lost with the process; the netdev is real. */
 static void kill_at(struct attach_bench *b, const char *name, const char *when, bool is_return)
 {
 	char point[64];
@@ -198,7 +198,7 @@ static void kill_at(struct attach_bench *b, const char *name, const char *when, 
 		if (!run_killed(b, point, is_return ? attach_bench_return : attach_bench_attach))
 			fail_msg("%s: there is no such place", point);
 		read_journal(b);
-		/* An attach may be finished as well. */
+		/* A new attach may also continue. */
 		if (again && b->job.record.state == ATTACH_ATTACHING && attach_bench_attach(b) < 0)
 			fail_msg("%s: %s", point, b->job.err.msg);
 		if (b->job.record.state != ATTACH_FREE && attach_bench_return(b) < 0)
@@ -234,11 +234,11 @@ TEST_GROUP(steps_faults)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_bench, attach_bench_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(any_failed_send_of_an_attach_is_undone),
-		TEST(any_failed_send_of_a_return_is_made_up_for),
+		TEST(any_failed_send_of_a_return_is_retried),
 		TEST(any_failed_write_of_an_attach_is_undone),
-		TEST(any_failed_write_of_a_return_is_made_up_for),
+		TEST(any_failed_write_of_a_return_is_retried),
 		TEST(any_failed_allocation_of_an_attach_is_undone),
-		TEST(any_failed_allocation_of_a_return_is_made_up_for),
+		TEST(any_failed_allocation_of_a_return_is_retried),
 #ifdef ROCELET_KILL_POINTS
 		TEST(a_kill_anywhere_is_repaired),
 #endif

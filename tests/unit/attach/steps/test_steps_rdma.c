@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* RDMA devices of attachments: moved in exclusive mode, left alone in shared mode, or made. */
+/* RDMA devices of attachments: moved in exclusive mode, not moved in shared mode, or created. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -18,7 +18,6 @@
 #include "loop_helpers.h"
 #include "namespaces.h"
 #include "soft_roce_nodes.h"
-#include "soft_roce_number.h"
 #include "test_group.h"
 #include "tmptree.h"
 
@@ -38,7 +37,7 @@ static void ok(struct attach_bench *b, int r)
 		fail_msg("step %d: %s", b->job.next, b->job.err.msg);
 }
 
-/* The function has an RDMA device of its own, seen in sysfs as long as it is in the host. */
+/* Gives the function an RDMA device, shown in sysfs while it is in the host. */
 static void give_rdma(struct attach_bench *b, enum rdma_netns_mode mode)
 {
 	tmptree_write(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/infiniband/mlx5_3/x", "\n");
@@ -54,7 +53,7 @@ static ino_t pod_netns(struct attach_bench *b, int which)
 	return st.st_ino;
 }
 
-static void see_in_sysfs(struct attach_bench *b, const char *was, const char *now)
+static void show_in_sysfs(struct attach_bench *b, const char *was, const char *now)
 {
 	char path[200];
 
@@ -71,7 +70,7 @@ static void see_in_sysfs(struct attach_bench *b, const char *was, const char *no
 		tmptree_write(b->tree, path, "\n");
 }
 
-static void an_exclusive_one_is_moved(void **state)
+static void a_device_is_moved_in_exclusive_mode(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -87,8 +86,8 @@ static void an_exclusive_one_is_moved(void **state)
 	attach_bench_is_clean(b);
 }
 
-/* Its namespace has died, and the kernel has handed it back or is about to. */
-static void it_comes_back_from_wherever(void **state)
+/* The pod's namespace has ended, and the kernel has moved the device to the host or is about to. */
+static void a_device_returns_from_another_namespace(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -103,17 +102,17 @@ static void it_comes_back_from_wherever(void **state)
 	attach_bench_plan(b);
 	ok(b, attach_bench_attach(b));
 	b->rdma.devices[0].netns = 1; /* a namespace that cannot be entered */
-	see_in_sysfs(b, "mlx5_3", "");
+	show_in_sysfs(b, "mlx5_3", "");
 	assert_int_equal(attach_bench_return(b), -EAGAIN);
 	assert_non_null(strstr(b->job.err.msg, "mlx5_3 is in a namespace that is being deleted"));
 	b->rdma.devices[0].netns = fake_rdma_netns(-1);
-	see_in_sysfs(b, "", "mlx5_3");
+	show_in_sysfs(b, "", "mlx5_3");
 	ok(b, attach_bench_return(b));
 	attach_bench_is_clean(b);
 }
 
-/* The pod called it otherwise, and died. */
-static void it_gets_its_name_again(void **state)
+/* The pod renamed the device, and ended. */
+static void a_renamed_device_is_renamed_back(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -121,17 +120,17 @@ static void it_gets_its_name_again(void **state)
 	ok(b, attach_bench_attach(b));
 	snprintf(b->rdma.devices[0].name, RDMA_NAME_SIZE, "mine0");
 	b->rdma.devices[0].netns = fake_rdma_netns(-1);
-	see_in_sysfs(b, "mlx5_3", "mine0");
+	show_in_sysfs(b, "mlx5_3", "mine0");
 	assert_int_equal(attach_bench_return(b), -EUCLEAN);
 	assert_non_null(strstr(b->job.err.msg, "named mine0, not mlx5_3"));
 	assert_string_equal(b->rdma.devices[0].name, "mlx5_3");
-	see_in_sysfs(b, "mine0", "mlx5_3");
+	show_in_sysfs(b, "mine0", "mlx5_3");
 	ok(b, attach_bench_return(b));
 	attach_bench_is_clean(b);
 }
 
-/* Of one that only the mark on its netdev is known of. */
-static void an_unknown_one_in_a_pod_is_not_forgotten(void **state)
+/* Only the alias of its netdev identifies the device. */
+static void an_unrecorded_device_in_a_pod_is_returned(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -140,17 +139,17 @@ static void an_unknown_one_in_a_pod_is_not_forgotten(void **state)
 	b->job.record.origin.mtu = 0;
 	b->job.record.origin.rdma[0] = b->job.record.rdma[0] = '\0';
 	b->job.record.rdma_id = b->job.record.origin.rdma_id = (struct rdma_identity){0};
-	see_in_sysfs(b, "mlx5_3", "");
+	show_in_sysfs(b, "mlx5_3", "");
 	assert_int_equal(attach_bench_return(b), -EAGAIN);
 	b->job.next = BACK_VERIFY;
 	b->rdma.mode = RDMA_NETNS_SHARED;
 	assert_int_equal(attach_bench_return(b), -EUCLEAN);
 	assert_non_null(strstr(b->job.err.msg, "in another namespace"));
-	see_in_sysfs(b, "", "mlx5_3");
+	show_in_sysfs(b, "", "mlx5_3");
 	ok(b, attach_bench_return(b));
 }
 
-static void a_shared_one_stays(void **state)
+static void a_device_is_not_moved_in_shared_mode(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -162,25 +161,25 @@ static void a_shared_one_stays(void **state)
 	attach_bench_is_clean(b);
 }
 
-/* Whoever has NET_ADMIN may rename what the host sees, too. */
-static void a_shared_one_gets_its_name_again(void **state)
+/* A process with CAP_NET_ADMIN in the host's namespace may rename the device. */
+static void a_renamed_device_is_renamed_back_in_shared_mode(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
 	give_rdma(b, RDMA_NETNS_SHARED);
 	ok(b, attach_bench_attach(b));
 	snprintf(b->rdma.devices[0].name, RDMA_NAME_SIZE, "mine0");
-	see_in_sysfs(b, "mlx5_3", "mine0");
+	show_in_sysfs(b, "mlx5_3", "mine0");
 	assert_int_equal(attach_bench_return(b), -EUCLEAN);
 	assert_string_equal(b->rdma.devices[0].name, "mlx5_3");
-	see_in_sysfs(b, "mine0", "mlx5_3");
+	show_in_sysfs(b, "mine0", "mlx5_3");
 	ok(b, attach_bench_return(b));
 	attach_bench_is_clean(b);
 }
 
-/* A process that has got the pod's descriptor, in another pod perhaps, would have queue pairs on
- * the next pod's device. */
-static void one_that_somebody_has_open_ends(void **state)
+/* A process outside of the pod that holds the pod's descriptor could create queue pairs on the
+ * device while the next pod has it. */
+static void an_open_device_is_reset(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -193,7 +192,7 @@ static void one_that_somebody_has_open_ends(void **state)
 	assert_non_null(strstr(b->job.traces, "has its RDMA device open"));
 }
 
-static void one_that_is_just_being_closed_stays(void **state)
+static void a_device_that_is_closed_in_time_is_not_reset(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -205,8 +204,8 @@ static void one_that_is_just_being_closed_stays(void **state)
 	attach_bench_is_clean(b);
 }
 
-/* Pod 0 has renamed its own; pod 1 calls its own by the name that pod 0's had. */
-static void anothers_of_the_same_name_stays_where_it_is(void **state)
+/* Pod 0 has renamed its device; pod 1's device has the original name of that device. */
+static void another_device_of_the_same_name_is_not_moved(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 	uint32_t other;
@@ -215,21 +214,21 @@ static void anothers_of_the_same_name_stays_where_it_is(void **state)
 	ok(b, attach_bench_attach(b));
 	snprintf(b->rdma.devices[0].name, RDMA_NAME_SIZE, "mine0");
 	other = fake_rdma_add("mlx5_3", pod_netns(b, 1), 0, false);
-	see_in_sysfs(b, "mlx5_3", "");
-	see_in_sysfs(b, "", "mine0");
+	show_in_sysfs(b, "mlx5_3", "");
+	show_in_sysfs(b, "", "mine0");
 	assert_int_equal(attach_bench_return(b), -EUCLEAN);
 	assert_true(b->rdma.devices[0].netns == fake_rdma_netns(-1));
 	assert_true(b->rdma.devices[other].netns == pod_netns(b, 1));
-	/* Into another pod, while it has that name: the function's own is moved. */
+	/* Pod 1's device is removed, and the function's device has its name again. */
 	b->rdma.devices[other].netns = 0;
-	see_in_sysfs(b, "mine0", "mlx5_3");
+	show_in_sysfs(b, "mine0", "mlx5_3");
 	ok(b, attach_bench_return(b));
 	attach_bench_is_clean(b);
 }
 
-/* The PF was reset: the driver has made another device, in the host. Whatever has the name of the
- * old one in the pod is not the function's. */
-static void one_that_was_made_anew_is_at_home(void **state)
+/* The PF was reset: the driver has created a new device, in the host. A device in the pod with the
+ * old one's name does not belong to the function. */
+static void a_recreated_device_is_in_the_host(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 	uint32_t other;
@@ -239,17 +238,18 @@ static void one_that_was_made_anew_is_at_home(void **state)
 	b->rdma.devices[0].netns = 0;
 	fake_rdma_add("mlx5_4", fake_rdma_netns(-1), 0, false);
 	other = fake_rdma_add("mlx5_3", pod_netns(b, 0), 0, false);
-	see_in_sysfs(b, "mlx5_3", "mlx5_4");
+	show_in_sysfs(b, "mlx5_3", "mlx5_4");
 	assert_int_equal(attach_bench_return(b), -EUCLEAN);
 	assert_true(b->rdma.devices[other].netns == pod_netns(b, 0));
 	b->rdma.devices[other].netns = 0;
-	see_in_sysfs(b, "mlx5_4", "mlx5_3");
+	show_in_sysfs(b, "mlx5_4", "mlx5_3");
 	ok(b, attach_bench_return(b));
 	attach_bench_is_clean(b);
 }
 
-/* A record of a rocelet that wrote no index: the netdev below tells, or nothing is moved. */
-static void one_without_an_index_is_known_by_its_netdev(void **state)
+/* A record of a version without the index: the netdev below identifies the device; without it
+ * nothing is moved. */
+static void a_device_without_an_index_is_identified_by_its_netdev(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 	struct netdev_seen seen;
@@ -258,14 +258,14 @@ static void one_without_an_index_is_known_by_its_netdev(void **state)
 	ok(b, attach_bench_attach(b));
 	memset(&b->job.record.rdma_id, 0, sizeof(b->job.record.rdma_id));
 	memset(&b->job.record.origin.rdma_id, 0, sizeof(b->job.record.origin.rdma_id));
-	see_in_sysfs(b, "mlx5_3", "");
+	show_in_sysfs(b, "mlx5_3", "");
 	assert_int_equal(attach_bench_return(b), -EAGAIN);
 	assert_true(b->rdma.devices[0].netns == pod_netns(b, 0));
 	assert_true(attach_bench_look(b, 0, &seen));
 	b->rdma.devices[0].netdev = seen.netdev.ifindex;
 	attach_bench_return(b);
 	assert_true(b->rdma.devices[0].netns == fake_rdma_netns(-1));
-	see_in_sysfs(b, "", "mlx5_3");
+	show_in_sysfs(b, "", "mlx5_3");
 	ok(b, attach_bench_return(b));
 	attach_bench_is_clean(b);
 }
@@ -284,7 +284,7 @@ static mode_t node(struct attach_bench *b, const char *name, dev_t *ret)
 	return st.st_mode;
 }
 
-static void one_is_made_and_deleted(void **state)
+static void a_device_is_created_and_deleted(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 	dev_t dev;
@@ -324,15 +324,15 @@ static void with_soft_roce(struct attach_bench *b)
 	assert_int_not_equal(b->rdma.devices[0].netns, 0);
 }
 
-/* Another pod has made a device of that name on an interface of its own: it is never given away,
- * moved or deleted. */
-static void a_strangers_device_of_our_name_is_not_taken(void **state)
+/* Another pod has created a device of that name on its own interface: it is never given away, moved
+ * or deleted. */
+static void a_foreign_device_of_our_name_is_not_used(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 	struct netdev_seen seen;
-	uint32_t stranger;
+	uint32_t foreign;
 
-	stranger = fake_rdma_add("rxe_0000_99_10_6", pod_netns(b, 1), 77, true);
+	foreign = fake_rdma_add("rxe_0000_99_10_6", pod_netns(b, 1), 77, true);
 	with_soft_roce_ok(b);
 	assert_string_not_equal(b->job.record.rdma, "rxe_0000_99_10_6");
 	assert_true(attach_bench_look(b, 0, &seen));
@@ -340,12 +340,12 @@ static void a_strangers_device_of_our_name_is_not_taken(void **state)
 	assert_true(b->rdma.devices[1].netns == pod_netns(b, 0));
 	ok(b, attach_bench_return(b));
 	assert_int_equal(b->rdma.devices[1].netns, 0);
-	assert_true(b->rdma.devices[stranger].netns == pod_netns(b, 1));
+	assert_true(b->rdma.devices[foreign].netns == pod_netns(b, 1));
 	attach_bench_is_clean(b);
 }
 
-/* Whoever may, gives the pod's device another name, and another device the pod's. */
-static void a_renamed_one_is_deleted_and_its_namesake_is_not(void **state)
+/* A pod with CAP_NET_ADMIN has renamed its device, and another device has the original name. */
+static void a_renamed_device_is_deleted_and_one_of_its_name_is_not(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 	uint32_t other;
@@ -359,8 +359,8 @@ static void a_renamed_one_is_deleted_and_its_namesake_is_not(void **state)
 	attach_bench_is_clean(b);
 }
 
-/* The pod has deleted its own; its name is another's by now. */
-static void the_name_of_a_deleted_one_is_anothers(void **state)
+/* The pod has deleted its device, and another device has its name. */
+static void a_device_with_the_name_of_a_deleted_one_is_not_deleted(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 	uint32_t other;
@@ -374,7 +374,8 @@ static void the_name_of_a_deleted_one_is_anothers(void **state)
 	attach_bench_is_clean(b);
 }
 
-/* Of two pods that have deleted their devices; what occupied the numbers meanwhile is gone. */
+/* Two pods have deleted their devices. The placeholders that occupied their numbers during the
+ * attach are removed. */
 static void a_number_that_a_pod_may_open_is_not_used(void **state)
 {
 	static const char taken[][CHARDEV_NAME_SIZE] = {"uverbs7", "uverbs8", "uverbs12"};
@@ -396,8 +397,8 @@ static void a_number_that_a_pod_may_open_is_not_used(void **state)
 	attach_bench_is_clean(b);
 }
 
-/* That many are no accident, and each costs the kernel a device. */
-static void too_many_numbers_that_pods_may_open(void **state)
+/* An attack, probably; each placeholder costs the kernel a device. */
+static void too_many_numbers_that_pods_may_open_are_an_error(void **state)
 {
 	char taken[PLACEHOLDERS_MAX + 1][CHARDEV_NAME_SIZE];
 	struct attach_bench *b = attach_bench_need(state);
@@ -416,8 +417,8 @@ static void too_many_numbers_that_pods_may_open(void **state)
 	attach_bench_is_clean(b);
 }
 
-/* Its pod has deleted it, and another device may get its number. */
-static void one_that_was_deleted_in_its_pod_is_drift(void **state)
+/* The pod has deleted its device, so another one may get its number. */
+static void a_device_deleted_in_its_pod_is_drift(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -433,8 +434,9 @@ static void one_that_was_deleted_in_its_pod_is_drift(void **state)
 	attach_bench_is_clean(b);
 }
 
-/* Killed after it was made, or its record is an older rocelet's: the netdev below tells. */
-static void one_that_no_record_names_is_deleted(void **state)
+/* The daemon was killed after creating it, or the record is from an older version: the netdev below
+ * identifies the device. */
+static void an_unrecorded_device_is_deleted(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 	uint32_t other;
@@ -449,8 +451,8 @@ static void one_that_no_record_names_is_deleted(void **state)
 	attach_bench_is_clean(b);
 }
 
-/* After it was made it was deleted, and what has its name is on another interface. */
-static void an_exchanged_one_is_seen(void **state)
+/* The device was deleted after its creation, and another interface's device has its name. */
+static void a_replaced_device_is_detected(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -465,8 +467,8 @@ static void an_exchanged_one_is_seen(void **state)
 	attach_bench_is_clean(b);
 }
 
-/* The kernel is at it. */
-static void one_that_goes_with_its_pod_is_not_deleted(void **state)
+/* The kernel is deleting it. */
+static void a_device_that_the_kernel_deletes_is_not_deleted(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -479,8 +481,8 @@ static void one_that_goes_with_its_pod_is_not_deleted(void **state)
 	attach_bench_is_clean(b);
 }
 
-/* Its netdev is at home, and the kernel has had its time. */
-static void one_that_stays_behind_is_deleted(void **state)
+/* Its netdev is in the host, and the kernel has not deleted it for a while. */
+static void a_device_that_the_kernel_does_not_delete_is_deleted(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -491,15 +493,16 @@ static void one_that_stays_behind_is_deleted(void **state)
 	attach_bench_is_clean(b);
 }
 
-/* Kernels before a certain one wait for the process, and a thread of ours would with them. */
-static void one_that_somebody_has_open_is_not_deleted(void **state)
+/* Kernels without rxe_disassociate_ucontext wait until the process closes it, which would block a
+ * worker. */
+static void an_open_device_is_not_deleted(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
 	with_soft_roce(b);
 	b->rdma.devices[0].contexts = 1;
 	assert_int_equal(attach_bench_return(b), -EBUSY);
-	assert_non_null(strstr(b->job.err.msg, "outside of its pod has its soft-RoCE device"));
+	assert_non_null(strstr(b->job.err.msg, "outside of the pod has the soft-RoCE device"));
 	assert_int_equal(b->rdma.n_deleted, 0);
 	tmptree_write(b->tree, "sys/kernel/btf/rdma_rxe", "%s%c%s%c", "rxe_x", 0,
 		      "rxe_disassociate_ucontext", 0);
@@ -508,7 +511,7 @@ static void one_that_somebody_has_open_is_not_deleted(void **state)
 	attach_bench_is_clean(b);
 }
 
-static void one_that_is_closed_in_time_is_deleted(void **state)
+static void a_device_that_is_closed_in_time_is_deleted(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -519,8 +522,8 @@ static void one_that_is_closed_in_time_is_deleted(void **state)
 	attach_bench_is_clean(b);
 }
 
-/* Nor is its netdev to be seen: nobody knows what the kernel is doing. */
-static void one_without_its_netdev_is_not_deleted(void **state)
+/* Without its netdev it is unknown whether the kernel is deleting it. */
+static void a_device_without_its_netdev_is_not_deleted(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -531,7 +534,7 @@ static void one_without_its_netdev_is_not_deleted(void **state)
 	assert_int_equal(b->rdma.n_deleted, 0);
 }
 
-static void a_macvlan_of_the_host_is_not_the_pods(void **state)
+static void a_macvlan_of_the_host_is_not_taken_for_the_pods(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -545,7 +548,7 @@ static void a_macvlan_of_the_host_is_not_the_pods(void **state)
 	attach_bench_shell(b, -1, "ip link del net1");
 }
 
-static void exclusive_mode_has_no_soft_roce_in_pods(void **state)
+static void soft_roce_in_pods_needs_shared_mode(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
@@ -576,8 +579,8 @@ static void names_are_short_and_unique(void **state)
 	assert_string_equal(name, "rxe____x");
 }
 
-/* Nothing is made or removed outside of the folder, whatever the names. */
-static void names_lead_nowhere_else(void **state)
+/* No file outside of the folder is created or removed, whatever the names. */
+static void names_do_not_lead_out_of_the_folder(void **state)
 {
 	struct nldev_chardev uverbs = {.name = "../null", .dev = 1};
 	struct attach_bench *b = attach_bench_need(state);
@@ -597,8 +600,8 @@ static void names_lead_nowhere_else(void **state)
 	tmptree_remove(b->tree, "elsewhere/file");
 }
 
-/* The number of a device that died with its namespace may be another's by now. */
-static void anothers_node_stays(void **state)
+/* A node is not removed while another device has its number. */
+static void another_devices_node_is_kept(void **state)
 {
 	const struct nldev_chardev first = {.name = "uverbs1", .dev = 1},
 				   second = {.name = "uverbs2", .dev = 2};
@@ -616,8 +619,8 @@ static void anothers_node_stays(void **state)
 	assert_int_equal(node(b, "uverbs2", &dev), S_IFCHR | 0666);
 }
 
-/* Nothing of ours stays in /dev when nobody has one any more. */
-static void the_last_one_takes_what_was_for_all(void **state)
+/* When the last device is removed, the shared nodes are removed too. */
+static void the_last_device_removes_the_shared_nodes(void **state)
 {
 	const struct nldev_chardev first = {.name = "uverbs1", .dev = 1},
 				   second = {.name = "uverbs2", .dev = 2};
@@ -642,8 +645,9 @@ static void the_last_one_takes_what_was_for_all(void **state)
 	tmptree_remove(b->tree, "dev/infiniband/file");
 }
 
-/* A container may have a device of another pool, too: its node is there for the runtime to find. */
-static void the_hosts_nodes_are_there_too(void **state)
+/* A container may also have a device of another pool, whose node the runtime must find in the
+ * folder. */
+static void the_folder_also_has_the_hosts_nodes(void **state)
 {
 	const struct nldev_chardev soft = {.name = "uverbs7", .dev = 7},
 				   other = {.name = "uverbs8", .dev = 8};
@@ -666,13 +670,13 @@ static void the_hosts_nodes_are_there_too(void **state)
 	assert_int_equal(dev, 4);
 	assert_int_equal(node(b, "uverbs7", &dev), S_IFCHR | 0666);
 	assert_int_equal(node(b, "file", &dev), 0);
-	/* It has another number now. */
+	/* The host's node gets another number. */
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(mknod(path, S_IFCHR | 0600, 5), 0);
 	assert_int_equal(soft_roce_nodes_make(&b->hw, "a", &soft, &e), 0);
 	assert_int_equal(node(b, "uverbs4", &dev), S_IFCHR | 0600);
 	assert_int_equal(dev, 5);
-	/* Nobody's device goes with another's, and what the host has lost goes. */
+	/* Nodes of other devices are kept; nodes that the host no longer has are removed. */
 	assert_int_equal(soft_roce_nodes_make(&b->hw, "b", &other, &e), 0);
 	assert_int_equal(soft_roce_nodes_remove(&b->hw, "a", &e), 0);
 	assert_int_equal(node(b, "uverbs4", &dev), S_IFCHR | 0600);
@@ -686,7 +690,7 @@ static void the_hosts_nodes_are_there_too(void **state)
 	tmptree_remove(b->tree, "dev/infiniband/file");
 }
 
-/* Two pods start at the same time. */
+/* For two pods that start at the same time. */
 struct maker {
 	struct attach_bench *bench;
 	const char *id;
@@ -694,7 +698,7 @@ struct maker {
 	int wrong;
 };
 
-static void *make_again_and_again(void *arg)
+static void *make_repeatedly(void *arg)
 {
 	struct maker *m = arg;
 
@@ -716,15 +720,14 @@ static void nodes_are_made_at_the_same_time(void **state)
 
 	tmptree_write(b->tree, "sys/class/misc/rdma_cm/dev", "10:123\n");
 	for (int i = 0; i < 2; i++)
-		assert_int_equal(
-			pthread_create(&threads[i], NULL, make_again_and_again, &makers[i]), 0);
+		assert_int_equal(pthread_create(&threads[i], NULL, make_repeatedly, &makers[i]), 0);
 	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
 	assert_int_equal(makers[0].wrong + makers[1].wrong, 0);
 }
 
-/* A pod can open the folder, read-only as it is, and lock it; the alarm ends what waits for that.
- */
+/* A pod can open the read-only folder and lock it; the alarm ends a test that waits for the
+ * lock. */
 static void a_pods_lock_on_the_folder_blocks_no_worker(void **state)
 {
 	const struct nldev_chardev uverbs = {.name = "uverbs1", .dev = 1};
@@ -744,7 +747,7 @@ static void a_pods_lock_on_the_folder_blocks_no_worker(void **state)
 	alarm(0);
 }
 
-static void a_node_of_another_number_is_seen(void **state)
+static void a_node_with_a_wrong_number_is_detected(void **state)
 {
 	const struct nldev_chardev another = {.name = "uverbs7", .dev = 1};
 	struct attach_bench *b = attach_bench_need(state);
@@ -765,41 +768,41 @@ TEST_GROUP(steps_rdma)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_bench, attach_bench_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(an_exclusive_one_is_moved),
-		TEST(it_comes_back_from_wherever),
-		TEST(it_gets_its_name_again),
-		TEST(anothers_of_the_same_name_stays_where_it_is),
-		TEST(one_that_was_made_anew_is_at_home),
-		TEST(one_without_an_index_is_known_by_its_netdev),
-		TEST(an_unknown_one_in_a_pod_is_not_forgotten),
-		TEST(a_shared_one_stays),
-		TEST(a_shared_one_gets_its_name_again),
-		TEST(one_that_somebody_has_open_ends),
-		TEST(one_that_is_just_being_closed_stays),
-		TEST(one_is_made_and_deleted),
-		TEST(a_strangers_device_of_our_name_is_not_taken),
-		TEST(a_renamed_one_is_deleted_and_its_namesake_is_not),
-		TEST(the_name_of_a_deleted_one_is_anothers),
+		TEST(a_device_is_moved_in_exclusive_mode),
+		TEST(a_device_returns_from_another_namespace),
+		TEST(a_renamed_device_is_renamed_back),
+		TEST(another_device_of_the_same_name_is_not_moved),
+		TEST(a_recreated_device_is_in_the_host),
+		TEST(a_device_without_an_index_is_identified_by_its_netdev),
+		TEST(an_unrecorded_device_in_a_pod_is_returned),
+		TEST(a_device_is_not_moved_in_shared_mode),
+		TEST(a_renamed_device_is_renamed_back_in_shared_mode),
+		TEST(an_open_device_is_reset),
+		TEST(a_device_that_is_closed_in_time_is_not_reset),
+		TEST(a_device_is_created_and_deleted),
+		TEST(a_foreign_device_of_our_name_is_not_used),
+		TEST(a_renamed_device_is_deleted_and_one_of_its_name_is_not),
+		TEST(a_device_with_the_name_of_a_deleted_one_is_not_deleted),
 		TEST(a_number_that_a_pod_may_open_is_not_used),
-		TEST(too_many_numbers_that_pods_may_open),
-		TEST(one_that_was_deleted_in_its_pod_is_drift),
-		TEST(one_that_no_record_names_is_deleted),
-		TEST(an_exchanged_one_is_seen),
-		TEST(one_that_goes_with_its_pod_is_not_deleted),
-		TEST(one_that_stays_behind_is_deleted),
-		TEST(one_without_its_netdev_is_not_deleted),
-		TEST(one_that_somebody_has_open_is_not_deleted),
-		TEST(one_that_is_closed_in_time_is_deleted),
-		TEST(a_macvlan_of_the_host_is_not_the_pods),
-		TEST(exclusive_mode_has_no_soft_roce_in_pods),
+		TEST(too_many_numbers_that_pods_may_open_are_an_error),
+		TEST(a_device_deleted_in_its_pod_is_drift),
+		TEST(an_unrecorded_device_is_deleted),
+		TEST(a_replaced_device_is_detected),
+		TEST(a_device_that_the_kernel_deletes_is_not_deleted),
+		TEST(a_device_that_the_kernel_does_not_delete_is_deleted),
+		TEST(a_device_without_its_netdev_is_not_deleted),
+		TEST(an_open_device_is_not_deleted),
+		TEST(a_device_that_is_closed_in_time_is_deleted),
+		TEST(a_macvlan_of_the_host_is_not_taken_for_the_pods),
+		TEST(soft_roce_in_pods_needs_shared_mode),
 		cmocka_unit_test(names_are_short_and_unique),
-		TEST(names_lead_nowhere_else),
-		TEST(anothers_node_stays),
-		TEST(the_last_one_takes_what_was_for_all),
-		TEST(the_hosts_nodes_are_there_too),
+		TEST(names_do_not_lead_out_of_the_folder),
+		TEST(another_devices_node_is_kept),
+		TEST(the_last_device_removes_the_shared_nodes),
+		TEST(the_folder_also_has_the_hosts_nodes),
 		TEST(nodes_are_made_at_the_same_time),
 		TEST(a_pods_lock_on_the_folder_blocks_no_worker),
-		TEST(a_node_of_another_number_is_seen),
+		TEST(a_node_with_a_wrong_number_is_detected),
 	};
 
 	namespaces_enter_pids();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Counters of a tree that the test makes: what is good is served, what is bad is absent and
+/* Counters in a tree that the test creates: valid files are exported, invalid ones are absent and
  * counted. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -91,8 +91,8 @@ __attribute__((format(printf, 3, 4))) static void write_one(struct fixture *f, c
 	tmptree_write(f->dir, path, "1\n");
 }
 
-/* Directory times tick in milliseconds; tests are faster. A listing that is long past leaves no
- * uncertainty about what changed after it. */
+/* Sets the directory's mtime well into the past. Times have a granularity of milliseconds, so a
+ * change soon after a listing might go undetected otherwise. */
 static void age(struct fixture *f, const char *dir)
 {
 	const struct timespec old[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
@@ -159,7 +159,7 @@ static void values_of_an_mlx5_port(void **state)
 	assert_false(s->sources[SOURCE_NETLINK].used);
 }
 
-static void a_bad_file_costs_its_own_reading(void **state)
+static void a_bad_file_makes_only_its_own_reading_absent(void **state)
 {
 	static const char *const bad[] = {"",
 					  "\n",
@@ -200,14 +200,14 @@ static void an_unreadable_file_is_tried_again(void **state)
 
 	add_dev(f, "mlx5_0", "mlx5");
 	tmptree_write(f->dir, HW("mlx5_0") "np_cnp_sent", "3\n");
-	/* Root may read everything; a link is refused to everybody. */
+	/* Root may read every file, but no user may open through a link. */
 	assert_int_equal(symlinkat("/proc/version", f->hw.sys_fd, HW("mlx5_0") "out_of_buffer"), 0);
 	start(f, NULL);
 	assert_true(has(take(f), "mlx5_0", "roce_cnp_sent_packets_total", ""));
 	assert_false(has(take(f), "mlx5_0", "roce_receive_wqe_missing_total", ""));
 }
 
-static void a_file_that_vanishes_takes_its_series_along(void **state)
+static void a_removed_file_ends_its_series(void **state)
 {
 	struct fixture *f = *state;
 	const struct sample *s;
@@ -233,8 +233,8 @@ static void a_file_that_vanishes_takes_its_series_along(void **state)
 	assert_int_equal(find(take(f), "mlx5_0", "roce_receive_wqe_missing_total", "")->value, 9);
 }
 
-/* The directory's time stamp did not change since the listing, but the file's link count did. */
-static void a_file_that_vanishes_at_once_is_noticed_too(void **state)
+/* The directory's mtime is unchanged since the listing, but the file's link count has dropped. */
+static void a_file_removed_right_after_the_listing_is_noticed(void **state)
 {
 	struct fixture *f = *state;
 
@@ -248,7 +248,7 @@ static void a_file_that_vanishes_at_once_is_noticed_too(void **state)
 	assert_false(has(take(f), "mlx5_0", "roce_receive_wqe_missing_total", ""));
 }
 
-static void a_replaced_file_is_read_anew(void **state)
+static void a_replaced_file_is_opened_again(void **state)
 {
 	struct fixture *f = *state;
 
@@ -263,7 +263,7 @@ static void a_replaced_file_is_read_anew(void **state)
 	assert_int_equal(find(take(f), "mlx5_0", "roce_receive_wqe_missing_total", "")->value, 6);
 }
 
-static void ports_come_and_go(void **state)
+static void ports_are_added_and_removed(void **state)
 {
 	struct fixture *f = *state;
 	const struct sample *s;
@@ -281,7 +281,7 @@ static void ports_come_and_go(void **state)
 	s = take(f);
 	assert_int_not_equal(s->layout, layout);
 	assert_int_equal(find(s, "mlx5_1", "roce_receive_wqe_missing_total", "")->value, 1);
-	/* The wrap before the change is not forgotten. */
+	/* The wrap before the change still counts. */
 	assert_int_equal(find(s, "mlx5_0", "roce_receive_wqe_missing_total", "")->value,
 			 (UINT64_C(1) << 32) + 5);
 	f->host.n_rdma = 0;
@@ -327,8 +327,8 @@ static void counters_of_the_whole_device_have_no_port(void **state)
 	assert_true(has(s, "mana_0", "roce_hw_counters_total", "name=\"qp_congested_events\""));
 }
 
-/* Drivers that vendors ship show some numbers twice: under their own name and under mlx5's. The
- * files of a port, and what the sum of them would not be. */
+/* Drivers that vendors ship have some counters twice, under their own name and under mlx5's. Each
+ * row: the files of a port, and the value of a family, which must not be their sum. */
 struct twin {
 	const char *driver;
 	const char *files; /* "name value" and a comma each */
@@ -367,7 +367,8 @@ static const struct twin twins[] = {
 	{"mana", "responder_oos 5,out_of_sequence 5,", "roce_out_of_sequence_packets_total", "", 5},
 	{"rxe", "out_of_seq_request 5,out_of_sequence 5,", "roce_out_of_sequence_packets_total", "",
 	 5},
-	/* What only the other name has is kept: of a family, and of one set of its labels. */
+	/* A counter under only the other name is kept: of a whole family, or of one set of
+	 * labels. */
 	{"bnxt_re", "rx_cnp_pkts 9,rp_cnp_handled 8,rp_cnp_ignored 1,",
 	 "roce_cnp_handled_packets_total", "", 8},
 	{"bnxt_re", "res_rx_no_perm 1,req_remote_access_errors 6,resp_remote_access_errors 1,",
@@ -439,7 +440,7 @@ static void a_number_under_two_names_counts_once(void **state)
 	}
 }
 
-static void port_counters_only_when_asked_for(void **state)
+static void port_counters_only_if_enabled(void **state)
 {
 	struct fixture *f = *state;
 	const struct counters_opts all = {.port_counters = true, .compat = true};
@@ -529,7 +530,7 @@ static size_t open_fds(void)
 	return n;
 }
 
-/* Two ports, of which one is read again. */
+/* Two ports; one of them is read again. */
 static void a_port_is_read_between_samples(void **state)
 {
 	struct fixture *f = *state;
@@ -599,7 +600,7 @@ static void a_thousand_layouts_do_not_grow(void **state)
 	assert_true(mallinfo2().uordblks <= memory + 16384);
 }
 
-/* With few descriptors left, files are opened for each reading instead. In a child: the limit
+/* With few descriptors left, files are opened for each reading. Runs in a child, because the limit
  * stays. */
 static void descriptors_may_run_out(void **state)
 {
@@ -629,7 +630,7 @@ static void descriptors_may_run_out(void **state)
 	assert_int_equal(status, 0);
 }
 
-/* Series that are missing for want of descriptors must not go missing silently. */
+/* A lack of descriptors must not make series disappear without an error. */
 static void a_directory_that_cannot_be_listed_is_an_error(void **state)
 {
 	struct fixture *f = *state;
@@ -669,7 +670,7 @@ static void numbers_are_parsed_strictly(void **state)
 	assert_int_equal(v, 7);
 }
 
-static void enabling_needs_a_kernel_of_our_own(void **state)
+static void enabling_works_on_the_own_kernel_only(void **state)
 {
 	static const char *const names[] = {"cc_rx_ce_pkts"};
 	struct fixture *f = *state;
@@ -685,16 +686,16 @@ TEST_GROUP(counters)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(values_of_an_mlx5_port),
-		TEST(a_bad_file_costs_its_own_reading),
+		TEST(a_bad_file_makes_only_its_own_reading_absent),
 		TEST(an_unreadable_file_is_tried_again),
-		TEST(a_file_that_vanishes_takes_its_series_along),
-		TEST(a_file_that_vanishes_at_once_is_noticed_too),
-		TEST(a_replaced_file_is_read_anew),
-		TEST(ports_come_and_go),
+		TEST(a_removed_file_ends_its_series),
+		TEST(a_file_removed_right_after_the_listing_is_noticed),
+		TEST(a_replaced_file_is_opened_again),
+		TEST(ports_are_added_and_removed),
 		TEST(a_device_elsewhere_or_without_counters_is_harmless),
 		TEST(counters_of_the_whole_device_have_no_port),
 		cmocka_unit_test(a_number_under_two_names_counts_once),
-		TEST(port_counters_only_when_asked_for),
+		TEST(port_counters_only_if_enabled),
 		TEST(node_exporter_has_a_state_for_every_port),
 		TEST(a_reset_is_counted),
 		TEST(a_port_is_read_between_samples),
@@ -702,7 +703,7 @@ TEST_GROUP(counters)
 		TEST(descriptors_may_run_out),
 		TEST(a_directory_that_cannot_be_listed_is_an_error),
 		TEST(numbers_are_parsed_strictly),
-		TEST(enabling_needs_a_kernel_of_our_own),
+		TEST(enabling_works_on_the_own_kernel_only),
 	};
 
 	return test_group_run(tests, NULL, NULL);

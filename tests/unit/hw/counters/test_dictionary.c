@@ -13,7 +13,7 @@
 #include "dictionary.h"
 #include "test_group.h"
 
-/* One cell of the vendors' table: what the name must mean. */
+/* One cell of the vendors' table: the expected meaning of a name. */
 static const struct {
 	enum dict_place place;
 	enum nic nic;
@@ -188,7 +188,7 @@ static void only_mlx5_q_counters_are_32_bit(void **state)
 	assert_false(wraps(NIC_MLX5, "rx_icrc_encapsulated"));
 	assert_false(wraps(NIC_BNXT, "rx_write_req"));
 	assert_false(wraps(NIC_IRDMA, "cnpHandled"));
-	/* Borrowed names come without the width. */
+	/* An mlx5 name on another vendor's device does not have the width of mlx5's counter. */
 	assert_false(wraps(NIC_BNXT, "out_of_buffer"));
 }
 
@@ -215,7 +215,7 @@ static void names_are_bounded(void **state)
 	memset(name, '"', sizeof(name) - 1);
 	name[DICT_NAME_MAX + 1] = '\0';
 	assert_int_equal(dict_lookup(DICT_HW, NIC_MLX5, name, m), 0);
-	/* The longest name, every byte of it escaped: more than the label has room for. */
+	/* The longest name with every byte escaped does not fit the label. */
 	name[DICT_NAME_MAX] = '\0';
 	assert_int_equal(dict_lookup(DICT_HW, NIC_MLX5, name, m), 0);
 	memset(name, 'x', DICT_NAME_MAX);
@@ -248,7 +248,7 @@ static void an_unknown_vendor_is_looked_up_everywhere(void **state)
 	assert_true(dict_lookup(DICT_ETHTOOL, NIC_UNKNOWN, "mac_rx_pfc_pri1_pkt_num", m));
 }
 
-static void drivers_are_known_by_all_their_names(void **state)
+static void drivers_by_all_their_names(void **state)
 {
 	(void)state;
 	assert_int_equal(dict_nic("mlx5", 0), NIC_MLX5);
@@ -300,7 +300,7 @@ static void no_row_is_duplicate(void **state)
 		for (size_t j = i + 1; dict_row(j, &b); j++)
 			if (a.place == b.place && a.nic == b.nic && a.family == b.family &&
 			    !strcmp(a.name, b.name))
-				fail_msg("%s stands twice", a.name);
+				fail_msg("%s is listed twice", a.name);
 }
 
 static void families_are_well_formed(void **state)
@@ -321,12 +321,12 @@ static void families_are_well_formed(void **state)
 	}
 }
 
-/* A family that no row feeds would be documented and never seen. */
-static void every_family_is_fed(void **state)
+/* A family without a row would be documented, but never exported. */
+static void every_family_has_a_row(void **state)
 {
-	static const char *const fed_otherwise[] = {
-		"roce_resource_active", "roce_hw_counters_total", "roce_port_counters_total",
-		"roce_optional_counters_enabled"};
+	static const char *const without_row[] = {"roce_resource_active", "roce_hw_counters_total",
+						  "roce_port_counters_total",
+						  "roce_optional_counters_enabled"};
 	const struct family *f;
 
 	(void)state;
@@ -334,8 +334,8 @@ static void every_family_is_fed(void **state)
 		bool fed = !strncmp(f->name, "node_", 5);
 		struct dict_row row;
 
-		for (size_t k = 0; k < ARRAY_SIZE(fed_otherwise); k++)
-			fed |= !strcmp(fed_otherwise[k], f->name);
+		for (size_t k = 0; k < ARRAY_SIZE(without_row); k++)
+			fed |= !strcmp(without_row[k], f->name);
 		for (size_t k = 0; !fed && dict_row(k, &row); k++)
 			fed = row.family == f;
 		if (!fed)
@@ -366,7 +366,7 @@ static void node_exporter_names(void **state)
 	assert_string_equal(dict_compat_gauge(COMPAT_INFO)->name, "node_infiniband_info");
 }
 
-/* Only what a driver's documents tell is known. */
+/* Known only for drivers whose documentation states it. */
 static void bytes_of_vfs_in_their_pf(void **state)
 {
 	(void)state;
@@ -390,11 +390,11 @@ TEST_GROUP(dictionary)
 		cmocka_unit_test(names_are_bounded),
 		cmocka_unit_test(numbers_in_names_are_one_or_two_digits),
 		cmocka_unit_test(an_unknown_vendor_is_looked_up_everywhere),
-		cmocka_unit_test(drivers_are_known_by_all_their_names),
+		cmocka_unit_test(drivers_by_all_their_names),
 		cmocka_unit_test(every_row_is_found_again),
 		cmocka_unit_test(no_row_is_duplicate),
 		cmocka_unit_test(families_are_well_formed),
-		cmocka_unit_test(every_family_is_fed),
+		cmocka_unit_test(every_family_has_a_row),
 		cmocka_unit_test(node_exporter_names),
 	};
 

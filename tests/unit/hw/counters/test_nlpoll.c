@@ -14,14 +14,14 @@
 #include "nlpoll.h"
 #include "test_group.h"
 
-/* A target that had three counters when probed; no reading uses the second. */
+/* A target that had three counters when probed; the second has no slot. */
 struct fixture {
 	struct layout layout;
 	struct nlpoll_target target;
 	bool stale;
 };
 
-static const char *told[] = {"out_of_buffer", "ignored", "np_cnp_sent"};
+static const char *probed[] = {"out_of_buffer", "ignored", "np_cnp_sent"};
 static uint32_t slots[3];
 
 static int set_up(void **state)
@@ -31,13 +31,13 @@ static int set_up(void **state)
 	layout_port(&f->layout, "mlx5_0", 1);
 	for (size_t i = 0; i < 3; i++) {
 		struct meaning m[DICT_MEANINGS];
-		size_t n = dict_lookup(DICT_HW, NIC_MLX5, told[i], m);
+		size_t n = dict_lookup(DICT_HW, NIC_MLX5, probed[i], m);
 
 		slots[i] = i == 1 ? NO_SLOT
-				  : layout_slot(&f->layout, SOURCE_NETLINK, told[i], m, n);
+				  : layout_slot(&f->layout, SOURCE_NETLINK, probed[i], m, n);
 	}
 	assert_int_equal(layout_finish(&f->layout), 0);
-	f->target = (struct nlpoll_target){.names = told, .slots = slots, .n = 3};
+	f->target = (struct nlpoll_target){.names = probed, .slots = slots, .n = 3};
 	*state = f;
 	return 0;
 }
@@ -81,7 +81,7 @@ static const struct widen *cell(const struct fixture *f, size_t i)
 	return &f->layout.cells[slots[i]];
 }
 
-static void values_go_to_their_slots(void **state)
+static void values_are_stored_in_their_slots(void **state)
 {
 	static const char *const in_order[] = {"out_of_buffer", "ignored", "np_cnp_sent", NULL};
 	static const char *const shuffled[] = {"np_cnp_sent", "out_of_buffer", "ignored", NULL};
@@ -119,7 +119,7 @@ static void a_missing_counter_is_absent_and_makes_it_stale(void **state)
 	assert_false(cell(f, 2)->ok);
 }
 
-static void a_malformed_answer_says_nothing(void **state)
+static void a_malformed_answer_is_ignored(void **state)
 {
 	static const char *const good[] = {"out_of_buffer", "ignored", "np_cnp_sent", NULL};
 	struct fixture *f = *state;
@@ -151,7 +151,7 @@ static enum reading_state first_state(const struct layout *l)
 }
 
 /* Every machine has a loopback device and rtnetlink. */
-static void a_link_is_polled_in_this_very_kernel(void **state)
+static void a_link_of_the_real_kernel_is_polled(void **state)
 {
 	struct nlpoll_id lo = {.nsid = NSID_HOST, .ifindex = (int)if_nametoindex("lo")};
 	struct nlpoll_id gone = {.nsid = NSID_HOST, .ifindex = 1 << 30};
@@ -184,7 +184,7 @@ static void a_link_is_polled_in_this_very_kernel(void **state)
 	assert_int_equal(l.n_readings, 2);
 	assert_int_equal(first_state(&l), READING_OK);
 	assert_string_equal(l.ports[0].bytes_source, "netdev");
-	/* The device is removed: absent readings and one error. */
+	/* The device was removed: readings are absent, with one error. */
 	p.groups[POLL_LINK].targets[0].id = gone;
 	nlpoll_trim(&p, &l);
 	assert_int_equal(nlpoll_read(&p, POLL_LINK, &l, &stale), 1);
@@ -198,11 +198,11 @@ TEST_GROUP(nlpoll)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(values_go_to_their_slots),
+		TEST(values_are_stored_in_their_slots),
 		TEST(a_new_counter_makes_the_layout_stale),
 		TEST(a_missing_counter_is_absent_and_makes_it_stale),
-		TEST(a_malformed_answer_says_nothing),
-		cmocka_unit_test(a_link_is_polled_in_this_very_kernel),
+		TEST(a_malformed_answer_is_ignored),
+		cmocka_unit_test(a_link_of_the_real_kernel_is_polled),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -32,7 +32,7 @@ static bool sample(uint64_t a, uint64_t b, uint64_t c)
 	return widen_port(port, 3).is_reset;
 }
 
-static void counters_that_rise_are_left_alone(void **state)
+static void rising_counters_are_not_changed(void **state)
 {
 	(void)state;
 	assert_false(sample(1, 2, 3));
@@ -49,6 +49,7 @@ static void one_32_bit_counter_wraps(void **state)
 	assert_int_equal(widen_value(&port[0]), TOP + 20);
 	sample(TOP - 1, 7, 7);
 	assert_false(sample(0, 7, 7));
+	assert_false(sample(0, 7, 7)); /* the first read of a 0 does not count */
 	assert_int_equal(widen_value(&port[0]), 2 * TOP);
 	assert_int_equal(widen_value(&port[1]), 7);
 }
@@ -74,24 +75,24 @@ static void a_fall_from_the_lower_half_is_a_reset(void **state)
 {
 	(void)state;
 	sample(TOP / 2 - 1, 1, 1);
-	assert_true(sample(0, 1, 1));
+	assert_true(sample(1, 1, 1));
 }
 
 static void a_wrap_of_half_the_range_is_a_reset(void **state)
 {
 	(void)state;
-	sample(TOP / 2, 1, 1);
-	assert_true(sample(0, 1, 1)); /* a step of 2^31 */
 	sample(TOP / 2 + 1, 1, 1);
-	assert_false(sample(0, 1, 1)); /* one less */
+	assert_true(sample(1, 1, 1)); /* a step of 2^31 */
+	sample(TOP / 2 + 2, 1, 1);
+	assert_false(sample(1, 1, 1)); /* one less */
 }
 
 static void a_reset_drops_the_bases_of_the_whole_port(void **state)
 {
 	(void)state;
 	sample(TOP - 1, 1, 100);
-	sample(0, 1, 100);
-	assert_int_equal(widen_value(&port[0]), TOP);
+	sample(1, 1, 100);
+	assert_int_equal(widen_value(&port[0]), TOP + 1);
 	assert_true(sample(3, 1, 50));
 	assert_int_equal(widen_value(&port[0]), 3);
 }
@@ -125,14 +126,14 @@ static bool has_moved(uint64_t a, uint64_t b, uint64_t c)
 static void a_port_has_moved_when_a_counter_has(void **state)
 {
 	(void)state;
-	assert_false(sample(7, 8, 9)); /* first values are no movement */
+	assert_false(sample(7, 8, 9)); /* first values do not count as movement */
 	assert_false(has_moved(7, 8, 9));
 	assert_true(has_moved(7, 9, 9));
-	assert_true(has_moved(0, 0, 0)); /* nor is standing still what follows a reset */
+	assert_true(has_moved(1, 1, 1)); /* a reset counts as movement */
 	port[0].ok = false;
-	assert_false(has_moved(5, 0, 0));
+	assert_false(has_moved(5, 1, 1));
 	port[2].monotonic = false;
-	assert_false(has_moved(5, 0, 40));
+	assert_false(has_moved(5, 1, 40));
 }
 
 static void a_gauge_may_fall(void **state)
@@ -144,10 +145,77 @@ static void a_gauge_may_fall(void **state)
 	assert_int_equal(widen_value(&port[2]), 2);
 }
 
+/* Some drivers return 0 when they fail to read. */
+static void a_0_that_is_read_once_does_not_count(void **state)
+{
+	(void)state;
+	sample(1000, 2000, 3000);
+	assert_false(sample(0, 2000, 3000));
+	assert_false(port[0].ok);
+	assert_true(port[1].ok);
+	assert_false(sample(1001, 2000, 3000));
+	assert_true(port[0].ok);
+	assert_int_equal(widen_value(&port[0]), 1001);
+	assert_false(sample(0, 0, 0)); /* all at once: a failed read, too */
+	assert_false(port[0].ok || port[1].ok || port[2].ok);
+	assert_false(sample(1002, 2000, 3000));
+	assert_false(sample(0, 2000, 3000)); /* two zeros in a row are required */
+	assert_false(port[0].ok);
+}
+
+static void a_0_that_is_read_twice_is_a_reset(void **state)
+{
+	(void)state;
+	sample(1000, 2000, 3000);
+	assert_false(sample(0, 0, 0));
+	assert_true(sample(0, 0, 0));
+	assert_true(port[0].ok && port[1].ok && port[2].ok);
+	assert_int_equal(widen_value(&port[2]), 0);
+	assert_false(sample(0, 0, 0));
+	assert_true(port[0].ok);
+}
+
+static void a_0_counts_at_once_if_another_counter_started_over(void **state)
+{
+	(void)state;
+	sample(1000, 2000, 3000);
+	assert_true(sample(0, 5, 3000));
+	assert_true(port[0].ok);
+	assert_false(sample(0, 5, 3000)); /* the same reset is not reported twice */
+}
+
+static void the_first_0_of_a_counter_has_to_be_read_twice(void **state)
+{
+	(void)state;
+	sample(0, 1, 0);
+	assert_false(port[0].ok);
+	assert_true(port[1].ok);
+	assert_false(sample(0, 1, 500)); /* the third counter was not readable before */
+	assert_true(port[0].ok && port[2].ok);
+	assert_int_equal(widen_value(&port[2]), 500);
+}
+
+static void a_gauge_may_be_0_at_once(void **state)
+{
+	(void)state;
+	port[2].monotonic = false;
+	sample(1, 1, 0);
+	assert_true(port[2].ok);
+	sample(1, 1, 9);
+	sample(1, 1, 0);
+	assert_true(port[2].ok);
+}
+
 TEST_GROUP(widen)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(counters_that_rise_are_left_alone, fresh_port),
+		cmocka_unit_test_setup(rising_counters_are_not_changed, fresh_port),
+		cmocka_unit_test_setup(a_0_that_is_read_once_does_not_count, fresh_port),
+		cmocka_unit_test_setup(a_0_that_is_read_twice_is_a_reset, fresh_port),
+		cmocka_unit_test_setup(a_0_counts_at_once_if_another_counter_started_over,
+				       fresh_port),
+		cmocka_unit_test_setup(the_first_0_of_a_counter_has_to_be_read_twice, fresh_port),
+		cmocka_unit_test_setup(a_gauge_may_be_0_at_once, fresh_port),
 		cmocka_unit_test_setup(one_32_bit_counter_wraps, fresh_port),
 		cmocka_unit_test_setup(two_falls_are_a_reset, fresh_port),
 		cmocka_unit_test_setup(a_fall_of_a_64_bit_counter_is_a_reset, fresh_port),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Frames for the neighbours, byte for byte. */
+/* Frames that announce and probe addresses, byte for byte. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ static struct ip_prefix ip(int family, const char *text)
 static void test_an_arp_announcement(void **state)
 {
 	static const uint8_t expected[42] = {
-		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2,	 0, 0, 0, 7, 7, 0x08, 0x06, /* to all */
+		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2,	 0, 0, 0, 7, 7, 0x08, 0x06, /* broadcast */
 		0,    1,    8,	  0,	6,    4,    0,	 1,			    /* request */
 		2,    0,    0,	  0,	7,    7,    192, 0, 2, 7,		    /* sender */
 		0,    0,    0,	  0,	0,    0,    192, 0, 2, 7,		    /* target */
@@ -40,7 +40,7 @@ static void test_an_arp_announcement(void **state)
 	assert_memory_equal(frame, expected, sizeof(expected));
 }
 
-/* The sum over pseudo header and message, the checksum included, is all ones (RFC 1071). */
+/* The sum over pseudo header and message, including the checksum, is all ones (RFC 1071). */
 static void assert_checksum(const uint8_t *frame)
 {
 	const uint8_t *ip6 = frame + 14;
@@ -68,7 +68,7 @@ static void test_a_neighbour_advertisement(void **state)
 		assert_memory_equal(frame + 14, "\x60\0\0\0\0\x20\x3a\xff", 8);
 		assert_memory_equal(frame + 22, addr.addr, 16);
 		assert_memory_equal(frame + 54, "\x88\0", 2);
-		assert_memory_equal(frame + 58, "\x20\0\0\0", 4); /* override alone */
+		assert_memory_equal(frame + 58, "\x20\0\0\0", 4); /* only the override flag */
 		assert_memory_equal(frame + 62, addr.addr, 16);
 		assert_memory_equal(frame + 78, "\2\1\2\0\0\0\7\7", 8);
 		assert_checksum(frame);
@@ -78,9 +78,9 @@ static void test_a_neighbour_advertisement(void **state)
 static void test_an_arp_probe(void **state)
 {
 	static const uint8_t expected[42] = {
-		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2,	 0, 0, 0, 7, 7, 0x08, 0x06, /* to all */
+		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2,	 0, 0, 0, 7, 7, 0x08, 0x06, /* broadcast */
 		0,    1,    8,	  0,	6,    4,    0,	 1,			    /* request */
-		2,    0,    0,	  0,	7,    7,    0,	 0, 0, 0,		    /* of nobody */
+		2,    0,    0,	  0,	7,    7,    0,	 0, 0, 0,		    /* no IP */
 		0,    0,    0,	  0,	0,    0,    192, 0, 2, 7,		    /* target */
 	};
 	struct ip_prefix addr = ip(AF_INET, "192.0.2.7");
@@ -114,7 +114,7 @@ static void test_a_neighbour_solicitation(void **state)
 	assert_int_equal(sum, 0xffff);
 }
 
-/* Of other stations only, and whole. */
+/* Only complete answers of other stations count. */
 static void test_answers_to_a_probe(void **state)
 {
 	static const uint8_t other[6] = {2, 0, 0, 0, 9, 9};
@@ -136,7 +136,7 @@ static void test_answers_to_a_probe(void **state)
 	assert_true(probe_is_answered(frame, len, mac, &six, by));
 	for (size_t i = 0; i < 14 + 40 + 24; i++)
 		assert_false(probe_is_answered(frame, i, mac, &six, by));
-	frame[21] = 64; /* from beyond a router */
+	frame[21] = 64; /* hop limit below 255: from behind a router */
 	assert_false(probe_is_answered(frame, len, mac, &six, by));
 	len = probe_frame(other, &four, frame); /* the probing station does not have the address */
 	assert_false(probe_is_answered(frame, len, mac, &four, by));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* RDMA netlink messages, built by hand: this machine may have no RDMA. */
+/* RDMA netlink messages built by the test, as this machine may have no RDMA. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -107,7 +107,7 @@ static void test_bad_devices(void **state)
 	refuse_dev(m, -EBADMSG);
 	m = message(RDMA_NLDEV_CMD_GET);
 	nla_put_u32(m, RDMA_NLDEV_ATTR_DEV_INDEX, 1);
-	nla_put(m, RDMA_NLDEV_ATTR_DEV_NAME, 4, "mlx5"); /* no end */
+	nla_put(m, RDMA_NLDEV_ATTR_DEV_NAME, 4, "mlx5"); /* no terminating NUL */
 	refuse_dev(m, -EBADMSG);
 }
 
@@ -133,7 +133,8 @@ static void test_a_port(void **state)
 	assert_false(p.has_lid);
 }
 
-/* nldev_port_get_doit() answers with the device's command, the dump with the port's. */
+/* The answer to a request for one port (nldev_port_get_doit()) has the device's command; a dump has
+ * the port's. */
 static void test_a_port_by_the_devices_command(void **state)
 {
 	struct nl_msg *m = dev_message(RDMA_NLDEV_CMD_GET, 4, "mlx5_4");
@@ -156,7 +157,7 @@ static void test_ports_without_a_netdev_and_bad_ones(void **state)
 	struct nldev_port p = {.port = 77};
 	(void)state;
 
-	assert_int_equal(nldev_decode_port(nlmsg_hdr(m), &p), -EBADMSG); /* which port? */
+	assert_int_equal(nldev_decode_port(nlmsg_hdr(m), &p), -EBADMSG); /* no port number */
 	assert_int_equal(p.port, 77);
 	nla_put_u32(m, RDMA_NLDEV_ATTR_PORT_INDEX, 1);
 	nla_put_u32(m, RDMA_NLDEV_ATTR_LID, 0);

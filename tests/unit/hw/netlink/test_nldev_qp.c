@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Queue pairs of RDMA netlink: messages as the kernel builds them, and damaged ones. */
+/* Queue pairs over RDMA netlink: messages as the kernel builds them, and damaged ones. */
 #include "nldev.h"
 
 #include <setjmp.h>
@@ -22,7 +22,7 @@
 struct heard {
 	struct nldev_qp qps[8];
 	size_t n;
-	int answer; /* of every call */
+	int answer; /* result of each callback */
 };
 
 static int on_qp(const struct nldev_qp *qp, void *arg)
@@ -209,7 +209,7 @@ static int on_message(const struct nlmsghdr *h, void *arg)
 	return nldev_decode_qps(h, on_qp, arg) < 0 ? -1 : 0;
 }
 
-/* The seed of the fuzzer is a message as it should be. */
+/* The fuzzer's seed is a valid message. */
 static void test_the_fixture(void **state)
 {
 	struct heard h = {0};

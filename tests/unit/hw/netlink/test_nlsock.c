@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Requests to the real kernel (links, which any user may query), and invalid framing. */
+/* Requests for links to the real kernel, which any user may make, and invalid framing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -79,7 +79,7 @@ static void test_a_dump_and_a_single_answer(void **state)
 	assert_true(one.loopback);
 }
 
-static void test_the_kernels_no_is_told(void **state)
+static void test_the_kernels_error_is_reported(void **state)
 {
 	struct seen seen = {0};
 	struct err e = {0};
@@ -88,24 +88,24 @@ static void test_the_kernels_no_is_told(void **state)
 	assert_int_equal(e.code, -ENODEV);
 	assert_non_null(strstr(e.msg, strerror(ENODEV)));
 	assert_int_equal(seen.n, 0);
-	/* Without an err only the code is returned. */
+	/* Without a struct err only the code is returned. */
 	assert_int_equal(call(*state, get_link(0x7ffffff0, 0), &seen, NULL), -ENODEV);
 }
 
-static void test_the_kernels_own_sentence_is_kept(void **state)
+static void test_the_kernels_message_is_kept(void **state)
 {
 	struct nl_msg *m = get_link(1, 0);
 	struct err e = {0};
 	uint8_t byte = 1;
 
-	nla_put(m, IFLA_EXT_MASK, 1, &byte); /* too short: the kernel explains itself */
+	nla_put(m, IFLA_EXT_MASK, 1, &byte); /* too short: the kernel adds an error message */
 	assert_int_equal(nlsock_call(*state, m, NULL, NULL, &e), -ERANGE);
 	assert_non_null(strstr(e.msg, strerror(ERANGE)));
 	assert_true(strlen(e.msg) > strlen(strerror(ERANGE)) + 2);
 	nlmsg_free(m);
 }
 
-static void test_a_callbacks_no_becomes_the_result_and_the_rest_is_drained(void **state)
+static void test_a_callbacks_error_is_returned_and_the_rest_drained(void **state)
 {
 	struct seen stop = {.stop_with = -ECANCELED}, after = {0};
 	struct err e = {0};
@@ -162,7 +162,7 @@ static void test_a_batch_answers_each_request_once(void **state)
 
 	add(b, 1, 0);
 	add(b, 0x7ffffff0, 0);
-	add(b, 1, NLM_F_ACK); /* its ack is not another answer */
+	add(b, 1, NLM_F_ACK); /* acknowledged, but that does not count as a second answer */
 	assert_int_equal(nlsock_batch(*state, b->buf, b->len, b->n, on_batch, b), 0);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(b->answers[i], 1);
@@ -170,7 +170,7 @@ static void test_a_batch_answers_each_request_once(void **state)
 	assert_int_equal(b->messages[1], 0);
 	assert_int_equal(b->errors[1], -ENODEV);
 	assert_int_equal(b->messages[2], 1);
-	/* The same buffer again: numbers are fresh. */
+	/* A second batch in the same buffer gets new sequence numbers. */
 	assert_int_equal(nlsock_batch(*state, b->buf, b->len, b->n, on_batch, b), 0);
 	assert_int_equal(b->answers[2], 2);
 	free(b);
@@ -182,7 +182,7 @@ static void test_a_batch_larger_than_the_receive_buffer(void **state)
 	struct batch *b = batch_new();
 	int size = 16384;
 
-	/* Twice: SO_RCVBUFFORCE may have been allowed before. */
+	/* Twice, because SO_RCVBUFFORCE may have been allowed before. */
 	assert_int_equal(setsockopt(s->fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size)), 0);
 	for (int i = 0; i < BATCH_MAX; i++)
 		add(b, 1, 0);
@@ -194,7 +194,7 @@ static void test_a_batch_larger_than_the_receive_buffer(void **state)
 	free(b);
 }
 
-static void test_a_batch_that_is_not_what_it_says(void **state)
+static void test_an_invalid_batch(void **state)
 {
 	struct batch *b = batch_new();
 
@@ -208,9 +208,9 @@ static void test_a_batch_that_is_not_what_it_says(void **state)
 	free(b);
 }
 
-/* --- what others send --------------------------------------------------------------------- */
+/* --- messages of other processes ---------------------------------------------------------- */
 
-static void test_what_another_process_sends_is_not_an_answer(void **state)
+static void test_messages_of_other_processes_are_ignored(void **state)
 {
 	struct nlsock *s = *state;
 	struct sockaddr_nl own;
@@ -230,7 +230,8 @@ static void test_what_another_process_sends_is_not_an_answer(void **state)
 	assert_int_equal(getsockname(s->fd, (struct sockaddr *)&own, &n), 0);
 	if (sendto(forger, &done, sizeof(done), 0, (struct sockaddr *)&own, sizeof(own)) < 0) {
 		close(forger);
-		print_message("skipped: only root may send to another's rtnetlink socket\n");
+		print_message(
+			"skipped: only root may send to the rtnetlink socket of another process\n");
 		skip();
 	}
 	assert_int_equal(call(s, get_link(0, NLM_F_DUMP), &seen, &e), 0);
@@ -288,13 +289,13 @@ TEST_GROUP(nlsock)
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_a_dump_and_a_single_answer),
-		T(test_the_kernels_no_is_told),
-		T(test_the_kernels_own_sentence_is_kept),
-		T(test_a_callbacks_no_becomes_the_result_and_the_rest_is_drained),
+		T(test_the_kernels_error_is_reported),
+		T(test_the_kernels_message_is_kept),
+		T(test_a_callbacks_error_is_returned_and_the_rest_drained),
 		T(test_a_batch_answers_each_request_once),
 		T(test_a_batch_larger_than_the_receive_buffer),
-		T(test_a_batch_that_is_not_what_it_says),
-		T(test_what_another_process_sends_is_not_an_answer),
+		T(test_an_invalid_batch),
+		T(test_messages_of_other_processes_are_ignored),
 		cmocka_unit_test(test_framing),
 		cmocka_unit_test(test_closing_twice),
 	};

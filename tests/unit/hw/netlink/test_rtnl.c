@@ -51,7 +51,7 @@ static void put_altnames(struct nl_msg *m, unsigned n)
 	nla_nest_end(m, list);
 }
 
-/* The first n of these. */
+/* Asserts that the netdev has the first n of these names. */
 static void assert_altnames(const struct netdev *d, unsigned n)
 {
 	const char *name = NULL;
@@ -66,7 +66,7 @@ static void assert_altnames(const struct netdev *d, unsigned n)
 	assert_null(netdev_altname(d, name));
 }
 
-/* A name of the greatest length fills the list. */
+/* Altnames of the maximum length fill the list. */
 static void test_a_long_altname(void **state)
 {
 	struct nl_msg *m = link_message(RTM_NEWLINK, 7, 0, "ens1v3");
@@ -85,7 +85,7 @@ static void test_a_long_altname(void **state)
 	assert_null(netdev_altname(&l.netdev, netdev_altname(&l.netdev, NULL)));
 }
 
-static void test_a_whole_link(void **state)
+static void test_all_attributes_of_a_link(void **state)
 {
 	static const uint8_t mac[6] = {2, 0, 0, 0, 0, 9};
 	struct nl_msg *m = link_message(RTM_NEWLINK, 7, IFF_UP | IFF_RUNNING, "ens1v3");
@@ -125,7 +125,7 @@ static void test_a_whole_link(void **state)
 	assert_int_equal(l.new_nsid, NSID_NONE);
 }
 
-/* Any process may set an alias; only our format has an original name. */
+/* Any process may set an alias; only an alias in our format has an original name. */
 static void test_our_alias(void **state)
 {
 	struct nl_msg *m = link_message(RTM_NEWLINK, 7, 0, "net1");
@@ -133,7 +133,7 @@ static void test_our_alias(void **state)
 	struct rtnl_link l;
 	(void)state;
 
-	/* The kernel sends a byte after its end. */
+	/* The kernel sends the terminating NUL. */
 	nla_put_string(m, IFLA_IFALIAS, "rocelet ens1f0v3 ml/train-7 uid");
 	assert_int_equal(rtnl_decode_alias(nlmsg_hdr(m), alias), 0);
 	assert_string_equal(alias, "rocelet ens1f0v3 ml/train-7 uid");
@@ -173,7 +173,7 @@ static void test_lower_link_and_port_name(void **state)
 	assert_int_equal(l.netdev.type, 32);
 	assert_string_equal(l.netdev.port_name, "pf0vf3");
 	m = link_message(RTM_NEWLINK, 7, 0,
-			 "veth0"); /* the other end's index is of its namespace */
+			 "veth0"); /* the peer's index is valid in the peer's namespace */
 	nla_put_u32(m, IFLA_LINK, 4);
 	nla_put_s32(m, IFLA_LINK_NETNSID, 0);
 	assert_int_equal(decode(m, &l, NULL), 0);
@@ -200,7 +200,7 @@ static void test_absent_attributes_are_unknown(void **state)
 	assert_false(stats.known);
 }
 
-static void test_parents_that_are_no_functions(void **state)
+static void test_parents_that_are_not_functions(void **state)
 {
 	struct nl_msg *m = link_message(RTM_NEWLINK, 2, 0, "eth0");
 	struct rtnl_link l;
@@ -216,7 +216,7 @@ static void test_parents_that_are_no_functions(void **state)
 	assert_string_equal(l.netdev.function, "mlx5_core.sf.4");
 }
 
-static void test_a_link_that_leaves(void **state)
+static void test_a_removed_link(void **state)
 {
 	struct nl_msg *m = link_message(RTM_DELLINK, 7, 0, "ens1v3");
 	struct rtnl_link l;
@@ -256,7 +256,7 @@ static void test_statistics(void **state)
 	assert_true(stats.rx_packets == 1 && stats.tx_packets == 2 && stats.rx_bytes == 3 &&
 		    stats.tx_bytes == UINT64_MAX);
 	m = link_message(RTM_NEWLINK, 2, 0, "eth0");
-	nla_put(m, IFLA_STATS64, 24, &s); /* too short to hold what we read */
+	nla_put(m, IFLA_STATS64, 24, &s); /* shorter than the fields that we read */
 	assert_int_equal(decode(m, &l, &stats), -EBADMSG);
 }
 
@@ -279,7 +279,7 @@ static void test_bad_names(void **state)
 	refuse(link_message(RTM_NEWLINK, 2, 0, NULL), -EBADMSG);
 }
 
-/* What a pod may call its interface. */
+/* Names that a pod may give its interface. */
 static void test_strange_names(void **state)
 {
 	static const char *const names[] = {"n\x01x", "\x1b[31m", "\xff\xfe", "\x7f", "\"\\%s"};
@@ -305,12 +305,12 @@ static void test_bad_attributes(void **state)
 	nla_put(m, IFLA_ADDRESS, HW_ADDR_MAX + 1, bytes);
 	refuse(m, -EBADMSG);
 	m = link_message(RTM_NEWLINK, 2, 0, "eth0");
-	nla_put(m, IFLA_PARENT_DEV_NAME, 4, "0000"); /* no end */
+	nla_put(m, IFLA_PARENT_DEV_NAME, 4, "0000"); /* no terminating NUL */
 	refuse(m, -EBADMSG);
 	refuse(link_message(RTM_NEWLINK, 0, 0, "eth0"), -EBADMSG);
 	refuse(link_message(RTM_NEWLINK, -3, 0, "eth0"), -EBADMSG);
 	refuse(link_message(RTM_NEWADDR, 2, 0, "eth0"), -EPROTO);
-	m = nlmsg_alloc_simple(RTM_NEWLINK, 0); /* no header at all */
+	m = nlmsg_alloc_simple(RTM_NEWLINK, 0); /* no ifinfomsg */
 	refuse(m, -EBADMSG);
 }
 
@@ -375,13 +375,13 @@ static void test_requests(void **state)
 TEST_GROUP(rtnl)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_whole_link),
+		cmocka_unit_test(test_all_attributes_of_a_link),
 		cmocka_unit_test(test_a_long_altname),
 		cmocka_unit_test(test_our_alias),
 		cmocka_unit_test(test_lower_link_and_port_name),
 		cmocka_unit_test(test_absent_attributes_are_unknown),
-		cmocka_unit_test(test_parents_that_are_no_functions),
-		cmocka_unit_test(test_a_link_that_leaves),
+		cmocka_unit_test(test_parents_that_are_not_functions),
+		cmocka_unit_test(test_a_removed_link),
 		cmocka_unit_test(test_a_link_of_another_namespace),
 		cmocka_unit_test(test_statistics),
 		cmocka_unit_test(test_bad_names),

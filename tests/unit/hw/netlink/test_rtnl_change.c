@@ -24,7 +24,7 @@
 
 static const uint8_t mac[6] = {2, 0, 0, 0, 0, 9};
 
-/* The attribute with this size; size < 0: it must be absent. */
+/* Asserts an attribute of this size and returns it; size < 0: it must be absent. */
 static const void *has(struct nl_msg *m, size_t header, int type, int size)
 {
 	const struct nlattr *a = nlmsg_find_attr(nlmsg_hdr(m), (int)header, type);
@@ -92,14 +92,14 @@ static void test_the_bytes_of_every_change(void **state)
 	ifi = nlmsg_data(nlmsg_hdr(m));
 	assert_int_equal(ifi->ifi_flags, 0);
 	assert_int_equal(ifi->ifi_change, IFF_UP);
-	LINK_HAS(m, IFLA_IFALIAS, 0); /* no byte: the alias goes */
+	LINK_HAS(m, IFLA_IFALIAS, 0); /* an empty alias deletes it */
 	LINK_HAS(m, IFLA_IFNAME, -1);
 	LINK_HAS(m, IFLA_NET_NS_FD, -1);
 	LINK_HAS(m, IFLA_ADDRESS, -1);
 	nlmsg_free(m);
 }
 
-/* IFLA_LINKINFO of a request, which names that kind; its data. */
+/* Returns the data of IFLA_LINKINFO in a request for a link of this kind. */
 static struct nlattr *kind_data(struct nl_msg *m, const char *kind)
 {
 	struct nlattr *info = nlmsg_find_attr(nlmsg_hdr(m), sizeof(struct ifinfomsg),
@@ -139,7 +139,7 @@ static void test_the_bytes_of_stacked_links(void **state)
 	nlmsg_free(m);
 }
 
-static void test_the_bytes_of_a_question_and_of_an_end(void **state)
+static void test_the_bytes_of_a_query_and_a_deletion(void **state)
 {
 	struct nl_msg *m = rtnl_get_link(0, "net1");
 	(void)state;
@@ -282,7 +282,8 @@ static void test_the_bytes_of_routes(void **state)
 	(void)state;
 
 	assert_int_equal(nlmsg_hdr(m)->nlmsg_type, RTM_NEWROUTE);
-	assert_int_equal(rtm->rtm_family, AF_INET); /* the gateway's: a default needs no more */
+	/* the family of the gateway; a default route has no destination */
+	assert_int_equal(rtm->rtm_family, AF_INET);
 	assert_int_equal(rtm->rtm_dst_len, 0);
 	assert_int_equal(rtm->rtm_scope, RT_SCOPE_UNIVERSE);
 	assert_int_equal(rtm->rtm_table, RT_TABLE_MAIN);
@@ -302,10 +303,10 @@ static void test_the_bytes_of_routes(void **state)
 	nlmsg_free(m);
 }
 
-static bool is_route(const struct net_route *sent, int ifindex, const struct net_route *asked)
+static bool is_route(const struct net_route *sent, int ifindex, const struct net_route *requested)
 {
 	struct nl_msg *m = rtnl_new_route(7, sent);
-	bool is = rtnl_is_route(nlmsg_hdr(m), ifindex, asked);
+	bool is = rtnl_is_route(nlmsg_hdr(m), ifindex, requested);
 
 	nlmsg_free(m);
 	return is;
@@ -336,22 +337,22 @@ static void test_routes_are_compared(void **state)
 	DIFFERS(other.priority++);
 #undef DIFFERS
 	other = route;
-	other.dst.addr[2] ^= 0x1f; /* what the kernel clears */
+	other.dst.addr[2] ^= 0x1f; /* a bit beyond the prefix, which the kernel clears */
 	other.dst.addr[3] = 1;
 	assert_true(is_route(&route, 7, &other));
 }
 
-/* IPv6 has a priority of its own for those without. */
-static void test_the_priority_that_the_kernel_gives(void **state)
+/* The kernel gives IPv6 routes without a priority 1024. */
+static void test_the_kernels_default_priority(void **state)
 {
-	struct net_route told = {.dst = ip(AF_INET6, "2001:db8::", 32), .priority = 1024};
-	struct net_route asked = told;
+	struct net_route reported = {.dst = ip(AF_INET6, "2001:db8::", 32), .priority = 1024};
+	struct net_route requested = reported;
 	(void)state;
 
-	asked.priority = 0;
-	assert_true(is_route(&told, 7, &asked));
-	told.priority = 1;
-	assert_false(is_route(&told, 7, &asked));
+	requested.priority = 0;
+	assert_true(is_route(&reported, 7, &requested));
+	reported.priority = 1;
+	assert_false(is_route(&reported, 7, &requested));
 }
 
 static void test_routes_of_other_kinds(void **state)
@@ -383,14 +384,14 @@ TEST_GROUP(rtnl_change)
 		cmocka_unit_test(test_the_bytes_of_no_change),
 		cmocka_unit_test(test_the_bytes_of_every_change),
 		cmocka_unit_test(test_the_bytes_of_stacked_links),
-		cmocka_unit_test(test_the_bytes_of_a_question_and_of_an_end),
+		cmocka_unit_test(test_the_bytes_of_a_query_and_a_deletion),
 		cmocka_unit_test(test_the_bytes_of_an_address),
 		cmocka_unit_test(test_encoded_addresses_decode_equally),
 		cmocka_unit_test(test_malformed_addresses_are_rejected),
 		cmocka_unit_test(test_prefixes_in_words),
 		cmocka_unit_test(test_the_bytes_of_routes),
 		cmocka_unit_test(test_routes_are_compared),
-		cmocka_unit_test(test_the_priority_that_the_kernel_gives),
+		cmocka_unit_test(test_the_kernels_default_priority),
 		cmocka_unit_test(test_routes_of_other_kinds),
 	};
 

@@ -39,7 +39,7 @@ static const struct vf_settings whole = {
 	.port_guid = UINT64_C(0x99aabbccddeeff00),
 };
 
-/* --- what is sent --------------------------------------------------------------------------- */
+/* --- requests ------------------------------------------------------------------------------- */
 
 /* The IFLA_VF_INFO of a request. */
 static struct nlattr *info_of(struct nl_msg *m)
@@ -66,7 +66,7 @@ static const void *value_of(struct nlattr *info, int type, size_t size)
 	return nla_data(a);
 }
 
-/* Attributes are aligned to 4 bytes, GUIDs want 8. */
+/* Attributes are aligned to 4 bytes, a GUID needs 8. */
 static uint64_t guid_of(struct nlattr *info, int type)
 {
 	struct ifla_vf_guid guid;
@@ -104,7 +104,7 @@ static void test_the_bytes_of_all_settings(void **state)
 	nlmsg_free(m);
 }
 
-/* How many settings a request holds, and their types as bits. */
+/* Returns the number of settings in a request, and their types as bits. */
 static unsigned types_of(unsigned want_fields, unsigned which)
 {
 	struct vf_settings want = whole;
@@ -129,7 +129,7 @@ static void test_only_desired_settings_are_sent(void **state)
 	assert_int_equal(types_of(ALL, VF_TRUST), 1u << IFLA_VF_TRUST);
 	assert_int_equal(types_of(VF_VLAN | VF_LINK_STATE, ALL),
 			 1u << IFLA_VF_VLAN_LIST | 1u << IFLA_VF_LINK_STATE);
-	/* Only the newer attribute has the minimum; it sets both. */
+	/* Only the newer attribute has the minimum; it holds both rates. */
 	assert_int_equal(types_of(VF_MAX_RATE, ALL), 1u << IFLA_VF_TX_RATE);
 	assert_int_equal(types_of(VF_MIN_RATE, ALL), 1u << IFLA_VF_RATE);
 	assert_int_equal(types_of(VF_NODE_GUID, ALL), 1u << IFLA_VF_IB_NODE_GUID);
@@ -154,9 +154,9 @@ static void test_link_states(void **state)
 	}
 }
 
-/* --- what is told --------------------------------------------------------------------------- */
+/* --- answers -------------------------------------------------------------------------------- */
 
-static struct nl_msg *told(void)
+static struct nl_msg *new_answer(void)
 {
 	struct nl_msg *m = nlmsg_alloc_size(1 << 20);
 	struct ifinfomsg ifi = {.ifi_index = 7};
@@ -204,7 +204,7 @@ static int decode(struct nl_msg *m, int vf, struct vf_settings *ret)
 
 static void test_one_of_several(void **state)
 {
-	struct nl_msg *m = told();
+	struct nl_msg *m = new_answer();
 	struct nlattr *list = nla_nest_start(m, IFLA_VFINFO_LIST);
 	struct vf_settings s;
 	(void)state;
@@ -246,10 +246,10 @@ static void test_encoded_settings_decode_equally(void **state)
 	assert_int_equal(vf_settings_differ(&whole, &s), 0);
 }
 
-/* 400 VFs do not fit the list's own length of 16 bits; the kernel sends what is left of it. */
+/* The list of 400 VFs exceeds its 16-bit length, which wraps around in the kernel's message. */
 static void test_a_list_longer_than_its_length(void **state)
 {
-	struct nl_msg *m = told();
+	struct nl_msg *m = new_answer();
 	struct nlattr *list = nla_nest_start(m, IFLA_VFINFO_LIST);
 	struct vf_settings s;
 	(void)state;
@@ -262,7 +262,7 @@ static void test_a_list_longer_than_its_length(void **state)
 	assert_int_equal(decode(m, 400, &s), -ENODEV);
 }
 
-/* Each of them is left out; the MAC, which is right, is there. */
+/* Malformed values are left out; the MAC, which is valid, is decoded. */
 static void test_malformed_values_are_unknown(void **state)
 {
 	static const struct {
@@ -287,7 +287,7 @@ static void test_malformed_values_are_unknown(void **state)
 	(void)state;
 
 	for (size_t i = 0; i < ARRAY_SIZE(lies); i++) {
-		struct nl_msg *m = told();
+		struct nl_msg *m = new_answer();
 		struct nlattr *list = nla_nest_start(m, IFLA_VFINFO_LIST);
 		struct nlattr *info = nla_nest_start(m, IFLA_VF_INFO);
 		struct ifla_vf_mac mac = {.vf = 5};
@@ -306,7 +306,7 @@ static void test_malformed_values_are_unknown(void **state)
 static void test_other_messages(void **state)
 {
 	struct vf_settings s = {.fields = 77};
-	struct nl_msg *m = told();
+	struct nl_msg *m = new_answer();
 	(void)state;
 
 	assert_int_equal(rtnl_decode_vf(nlmsg_hdr(m), 0, &s), -ENODEV); /* no list */
@@ -318,10 +318,10 @@ static void test_other_messages(void **state)
 	assert_int_equal(s.fields, 77);
 }
 
-/* Every length of a good message: nothing is read past its end (the sanitizers watch). */
+/* Cut to each length: nothing is read past the end (checked by the sanitizers). */
 static void test_cut_short_anywhere(void **state)
 {
-	struct nl_msg *m = told();
+	struct nl_msg *m = new_answer();
 	struct nlattr *list = nla_nest_start(m, IFLA_VFINFO_LIST);
 	struct vf_settings s;
 	uint32_t whole_len;

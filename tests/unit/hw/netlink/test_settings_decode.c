@@ -23,7 +23,7 @@
 
 #define FAMILY 21
 
-/* Of no port: whatever stays of it was not written. */
+/* Values that no port has, to detect which fields are written. */
 static struct port_settings untouched(void)
 {
 	struct port_settings s;
@@ -50,7 +50,8 @@ static void a_port_configured_as_vendors_recommend(void **state)
 	const struct ieee_ets ets = {.ets_cap = 8,
 				     .prio_tc = {0, 1, 2, 3, 4, 5, 6, 7},
 				     .tc_tx_bw = {50, 0, 0, 50},
-				     .tc_rx_bw = {99, 99, 99, 99}, /* not what is sent by */
+				     /* bandwidth of reception, which is not used */
+				     .tc_rx_bw = {99, 99, 99, 99},
 				     .tc_tsa = {2, 2, 2, 2, 2, 2, 0, 255}};
 	const struct ieee_pfc pfc = {.pfc_cap = 8, .pfc_en = 1 << 3};
 	const struct ieee_pfc peer = {.pfc_cap = 8, .pfc_en = 1 << 4};
@@ -97,7 +98,7 @@ static void absent_attributes_are_unknown(void **state)
 	assert_memory_equal(s.ets_class, before.ets_class, sizeof(s.ets_class));
 }
 
-/* What was seen elsewhere stays. */
+/* Values read from other sources are kept. */
 static void parts_are_added(void **state)
 {
 	struct dcb_answer a = {.has_dcbx = true, .dcbx = 5};
@@ -129,7 +130,7 @@ static void other_applications_do_not_affect_dscp(void **state)
 		assert_int_equal(s.dscp_priority[i], NO_PRIORITY);
 }
 
-static void entries_that_no_port_can_have_are_not_there(void **state)
+static void impossible_entries_are_left_out(void **state)
 {
 	struct dcb_answer a = {0};
 	struct port_settings s = untouched();
@@ -183,7 +184,7 @@ static void the_reported_trust_mode_overrides_the_entries(void **state)
 	assert_true(s.dscp_trusted);
 }
 
-static void classes_and_percents_that_cannot_be_are_unknown(void **state)
+static void impossible_classes_and_percents_are_unknown(void **state)
 {
 	struct ieee_ets ets = {.prio_tc = {0, 0, 0, 0, 0, 0, 0, 8}};
 	struct dcb_answer a = {.ets = &ets};
@@ -202,7 +203,8 @@ static void classes_and_percents_that_cannot_be_are_unknown(void **state)
 
 /* --- malformed -------------------------------------------------------------------------------- */
 
-/* What is seen of an answer with one attribute of this size in its nest, or in a nest within. */
+/* Returns what is decoded from an answer with one attribute of this size in its nest, or in an
+ * inner nest. */
 static uint32_t seen_sized(int attribute, int inner, size_t size)
 {
 	static const uint8_t zeros[256];
@@ -221,7 +223,7 @@ static uint32_t seen_sized(int attribute, int inner, size_t size)
 	nla_nest_end(m, ieee);
 	nla_put_u8(m, DCB_ATTR_DCBX, 9);
 	assert_int_equal(dcb_decode_settings(nlmsg_hdr(m), &s), 0);
-	/* One part hurts no other. */
+	/* An invalid part does not affect others. */
 	assert_true(s.seen & SETTINGS_DCBX);
 	assert_int_equal(s.dcbx, 9);
 	if (s.seen == SETTINGS_DCBX) {
@@ -252,7 +254,7 @@ static void parts_of_the_wrong_size_are_unknown(void **state)
 			 SETTINGS_ETS);
 }
 
-/* Whatever of the message is there, nothing behind it is read (ASan watches). */
+/* Of a truncated message nothing past the end is read (checked by ASan). */
 static void every_cut_is_survived(void **state)
 {
 	const struct ieee_pfc pfc = {.pfc_en = 8};
@@ -336,10 +338,10 @@ TEST_GROUP(settings_decode)
 		cmocka_unit_test(absent_attributes_are_unknown),
 		cmocka_unit_test(parts_are_added),
 		cmocka_unit_test(other_applications_do_not_affect_dscp),
-		cmocka_unit_test(entries_that_no_port_can_have_are_not_there),
+		cmocka_unit_test(impossible_entries_are_left_out),
 		cmocka_unit_test(the_newest_entry_of_a_dscp_counts),
 		cmocka_unit_test(the_reported_trust_mode_overrides_the_entries),
-		cmocka_unit_test(classes_and_percents_that_cannot_be_are_unknown),
+		cmocka_unit_test(impossible_classes_and_percents_are_unknown),
 		cmocka_unit_test(parts_of_the_wrong_size_are_unknown),
 		cmocka_unit_test(every_cut_is_survived),
 		cmocka_unit_test(other_messages_are_rejected),

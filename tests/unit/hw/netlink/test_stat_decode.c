@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Decoders of the netlink answers with statistics: messages as the kernel builds them with libnl,
+/* Decoders of netlink answers with statistics: messages built with libnl as the kernel builds them,
  * and damaged ones. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -96,16 +96,16 @@ static void a_stat_without_its_table_is_malformed(void **state)
 	nlmsg_free(m);
 }
 
-/* Each damages one entry; earlier entries are delivered. */
+/* Each `how` damages one entry; earlier entries are delivered. */
 static void put_bent(struct nl_msg *m, int how)
 {
 	struct nlattr *e = nest(m, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY);
 
-	if (how == 0) /* a name without its end */
+	if (how == 0) /* 0: a name without a terminating NUL */
 		nla_put(m, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME, 3, "abc");
 	else if (how != 1) /* 1: no name */
 		nla_put_string(m, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME, "abc");
-	if (how == 2) /* 2: a value of four bytes; 3: without a value */
+	if (how == 2) /* 2: a value of four bytes; 3: no value */
 		nla_put_u32(m, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE, 1);
 	else if (how != 3)
 		nla_put_u64(m, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE, 1);
@@ -213,7 +213,7 @@ static void status_of_optional_counters(void **state)
 	nlmsg_free(m);
 }
 
-/* The set as the kernel walks it: u32 entries in one nest, which is there even when empty. */
+/* The set is a nest of u32 entries, which is present even if empty. */
 static void the_request_to_set_carries_the_whole_set(void **state)
 {
 	static const uint32_t indices[] = {31, 33};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which parts of the host are visible, and the message about each missing part. */
+/* The visible parts of the host, and the message for each missing part. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@
 #include "test_group.h"
 #include "tmptree.h"
 
-static const char *alone; /* why we could not hide the other processes; NULL = we could */
+static const char *alone; /* why we could not hide the other processes; NULL = hidden */
 
 static void test_missing_parts_of_the_view(void **state)
 {
@@ -30,7 +30,7 @@ static void test_missing_parts_of_the_view(void **state)
 	} cases[] = {
 		{{.first_pids = true, .runtime_pid = -1}, 0, ""},
 		{{.first_pids = true, .own_mounts = true}, 0, ""},
-		{{.runtime_pid = 17}, 0, ""}, /* a node in a container */
+		{{.runtime_pid = 17}, 0, ""}, /* a node inside a container (such as kind) */
 		{{.runtime_pid = 0}, -ESRCH, "hostPID: true"},
 		{{.runtime_pid = -1}, -EAGAIN, "hostPID: true"},
 		{{.first_pids = true, .process_error = EACCES}, -EACCES, "CAP_SYS_PTRACE"},
@@ -52,7 +52,8 @@ static void test_missing_parts_of_the_view(void **state)
 	}
 }
 
-/* As in a container without the host's processes; but the runtime may be in there, too. */
+/* As in a container without the host's PID namespace; but the runtime may be in that container,
+ * too. */
 static void test_without_the_hosts_processes(void **state)
 {
 	struct sockaddr_un at = {.sun_family = AF_UNIX};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The netdevs stacked on a netdev and its NAPI settings: read from the kernel, and found by a
- * search where no BPF program may run. */
+/* The netdevs stacked on a netdev, and its NAPI settings: read from the kernel, or found by a
+ * search if no BPF program may run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,10 +35,10 @@
 #include "test_group.h"
 
 static const char *no_namespace;
-static bool kernel_tells;
+static bool kernel_answers;
 static struct hw hw = {.sys_fd = -1, .dev_fd = -1, .proc_fd = -1, .live = true};
 
-/* Not queried before in this process. */
+/* In a child, because the answer is cached for a process. */
 static bool ask_in_child(void)
 {
 	struct netdev_inside in;
@@ -50,12 +50,12 @@ static bool ask_in_child(void)
 	return waitpid(child, &status, 0) == child && status == 0;
 }
 
-/* Without permission to load a program only the search remains, which has tests of its own. */
+/* Without permission to load a program only the search can be tested. */
 static void need_kernel(void)
 {
-	if (kernel_tells)
+	if (kernel_answers)
 		return;
-	print_message("skipped: this kernel lets nobody load the program\n");
+	print_message("skipped: the program cannot be loaded on this kernel\n");
 	skip();
 }
 
@@ -85,7 +85,7 @@ static int own_namespace(void)
 	return fd;
 }
 
-/* A macvlan on low0, in the namespace of fd. */
+/* Creates a macvlan on low0 in the namespace of fd. */
 static void put_on(int fd, const char *name)
 {
 	namespace_run(
@@ -93,7 +93,7 @@ static void put_on(int fd, const char *name)
 		name, name, getpid(), fd);
 }
 
-static int look(struct netdev_inside *ret)
+static int read_inside(struct netdev_inside *ret)
 {
 	return netdev_inside_read(&hw, (int)if_nametoindex("low0"), ret);
 }
@@ -102,7 +102,7 @@ static void finds(int r, const char *name, unsigned netns)
 {
 	struct netdev_inside in;
 
-	assert_int_equal(look(&in), r);
+	assert_int_equal(read_inside(&in), r);
 	assert_int_equal(in.n_uppers, 1);
 	assert_string_equal(in.first.name, name);
 	assert_string_equal(in.first.kind, "macvlan");
@@ -113,12 +113,12 @@ static void finds_none(int r)
 {
 	struct netdev_inside in;
 
-	assert_int_equal(look(&in), r);
+	assert_int_equal(read_inside(&in), r);
 	assert_int_equal(in.n_uppers, 0);
 	assert_int_equal(in.napi_differing, 0);
 }
 
-/* --- what sits on it -------------------------------------------------------------------------- */
+/* --- interfaces on top ------------------------------------------------------------------------ */
 
 static void found_in_another_namespace(int r)
 {
@@ -131,8 +131,8 @@ static void found_in_another_namespace(int r)
 	finds_none(r);
 }
 
-/* A process that may leave its pod's namespace can put one into the host's. */
-static void found_at_home(int r)
+/* An interface in the host's namespace, put there by a process that may leave its pod's. */
+static void found_in_the_host(int r)
 {
 	AUTO_FD own = own_namespace();
 
@@ -142,8 +142,8 @@ static void found_at_home(int r)
 	finds_none(r);
 }
 
-/* As in a pod: created in a hidden namespace where the netdev was before it moved here. No event
- * has reported it. */
+/* As in a pod: created in a hidden namespace while the netdev was there. No event has reported
+ * it. */
 static void found_after_a_move(int r)
 {
 	AUTO_FD nested = namespace_new(), pod = namespace_new(), own = own_namespace();
@@ -163,7 +163,7 @@ static void the_kernel_finds_interfaces_on_top(void **state)
 	(void)state;
 	need_kernel();
 	found_in_another_namespace(0);
-	found_at_home(0);
+	found_in_the_host(0);
 	found_after_a_move(0);
 }
 
@@ -172,14 +172,14 @@ static void a_search_finds_interfaces_on_top(void **state)
 	(void)state;
 	hw.no_bpf = true;
 	found_in_another_namespace(NETDEV_SEARCHED);
-	found_at_home(NETDEV_SEARCHED);
+	found_in_the_host(NETDEV_SEARCHED);
 	found_after_a_move(NETDEV_SEARCHED);
 }
 
-/* A peer is not on it; what sits on another netdev with the same index in another namespace, or on
- * another one here, is not either. */
-/* It keeps its identity when it is moved and renamed, and its old index may belong to another
- * netdev. */
+/* Not on top: a veth peer, and interfaces on another netdev, even one with the same index in
+ * another namespace. */
+/* An interface keeps its id when it is moved and renamed, while another netdev may get its old
+ * index. */
 static void an_interface_keeps_its_id(void **state)
 {
 	AUTO_FD nested = namespace_new(), other = namespace_new();
@@ -271,7 +271,7 @@ static void the_kernel_finds_what_a_search_misses(void **state)
 	close(s.socket);
 }
 
-/* Found or unknown, but never reported as absent, whichever request fails. */
+/* Whichever request fails, it is found or unknown, never absent. */
 static void a_failed_search_is_never_reported_as_absent(void **state)
 {
 	AUTO_FD nested = namespace_new();
@@ -285,7 +285,7 @@ static void a_failed_search_is_never_reported_as_absent(void **state)
 		int r;
 
 		faults_send(n, ENOBUFS);
-		r = look(&in);
+		r = read_inside(&in);
 		hit = faults_end();
 		assert_int_equal(r, hit ? -ENODATA : NETDEV_SEARCHED);
 	}
@@ -295,7 +295,7 @@ static void a_failed_search_is_never_reported_as_absent(void **state)
 		int r;
 
 		faults_send(n, ENOBUFS);
-		r = look(&in);
+		r = read_inside(&in);
 		hit = faults_end();
 		if (in.n_uppers)
 			assert_int_equal(r, NETDEV_SEARCHED);
@@ -316,7 +316,7 @@ static void an_unknown_index_is_enodev(void **state)
 
 /* --- the program ------------------------------------------------------------------------------ */
 
-/* In the first test: nothing has been loaded yet. */
+/* The first test, so that no program has been loaded yet. */
 static void a_temporary_failure_is_retried(void **state)
 {
 	struct rlimit before, few;
@@ -329,7 +329,7 @@ static void a_temporary_failure_is_retried(void **state)
 	few = before;
 	few.rlim_cur = (rlim_t)highest + 1;
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
-	r = look(&in);
+	r = read_inside(&in);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 	assert_true(r < 0);
 	need_kernel();
@@ -362,7 +362,7 @@ static int on_napi(const struct nlmsghdr *h, void *arg)
 	return 0;
 }
 
-/* veth has NAPI instances when it is up and aggregates. */
+/* A veth has NAPI instances when it is up and GRO is on. */
 static void give_napi(void)
 {
 	AUTO_FD fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -382,7 +382,7 @@ static void set_napi(struct nlsock *s, uint16_t family, uint32_t id, int attr, u
 		assert_int_equal(nla_put_u32(msg, attr, value), 0);
 	else
 		assert_int_equal(nla_put_u64(msg, attr, value), 0);
-	assert_int_equal(nlsock_ask(s, msg, NULL, NULL, NULL), 0);
+	assert_int_equal(nlsock_query(s, msg, NULL, NULL, NULL), 0);
 }
 
 static void napi_instances_with_other_settings_are_counted(void **state)
@@ -398,17 +398,17 @@ static void napi_instances_with_other_settings_are_counted(void **state)
 	need_kernel();
 	give_napi();
 	assert_int_equal(nlsock_open(&s, NETLINK_GENERIC, NULL), 0);
-	nlsock_ask(&s, genl_family_request("netdev"), on_family, &family, NULL);
+	nlsock_query(&s, genl_family_request("netdev"), on_family, &family, NULL);
 	msg = genl_request(family, NAPI_GET, 1, NLM_F_DUMP);
 	assert_int_equal(nla_put_u32(msg, NAPI_IFINDEX, if_nametoindex("low0")), 0);
-	if (!family || nlsock_ask(&s, msg, on_napi, &id, NULL) < 0 || !id) {
+	if (!family || nlsock_query(&s, msg, on_napi, &id, NULL) < 0 || !id) {
 		print_message("skipped: a kernel before 6.13\n");
 		skip();
 	}
 	finds_none(0);
 	for (size_t i = 0; i < ARRAY_SIZE(attrs); i++) {
 		set_napi(&s, family, id, attrs[i], 77);
-		assert_int_equal(look(&in), 0);
+		assert_int_equal(read_inside(&in), 0);
 		assert_int_equal(in.napi_differing, 1);
 		set_napi(&s, family, id, attrs[i], 0);
 		finds_none(0);
@@ -432,6 +432,6 @@ TEST_GROUP(netdev_inside)
 
 	no_namespace = namespaces_enter_pids();
 	hw.proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	kernel_tells = ask_in_child();
+	kernel_answers = ask_in_child();
 	return test_group_run(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Changes of netdevs, made by the real kernel in namespaces of this test's own. */
+/* Changes of netdevs by the real kernel, in the test's own namespaces. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -90,7 +90,7 @@ static void test_found_by_name_and_index(void **state)
 	assert_memory_equal(&a, &b, sizeof(a));
 }
 
-static void test_what_is_not_there(void **state)
+static void test_not_found(void **state)
 {
 	struct netdev_seen seen = {.alias = "untouched"};
 	struct fixture *f = *state;
@@ -107,7 +107,7 @@ static void test_what_is_not_there(void **state)
 	assert_string_equal(seen.alias, "untouched");
 }
 
-static void tell_link(struct fake_netlink *k, const struct nlmsghdr *req, int ifindex,
+static void send_link(struct fake_netlink *k, const struct nlmsghdr *req, int ifindex,
 		      const char *name, const char *port)
 {
 	struct nl_msg *m = nlmsg_alloc_simple(RTM_NEWLINK, NLM_F_MULTI);
@@ -118,18 +118,18 @@ static void tell_link(struct fake_netlink *k, const struct nlmsghdr *req, int if
 	nla_put_string(m, IFLA_PARENT_DEV_NAME, "0000:03:00.0");
 	if (port)
 		nla_put_string(m, IFLA_PHYS_PORT_NAME, port);
-	fake_netlink_tell(k, req, m);
+	fake_netlink_send(k, req, m);
 }
 
 static int a_switchdev_pf(struct fake_netlink *k, const struct nlmsghdr *req, void *arg)
 {
-	tell_link(k, req, 5, "ens1f0r3", "pf0vf3");
-	tell_link(k, req, 4, "ens1f0", "p0");
-	tell_link(k, req, 6, "ens1f0d1", NULL);
+	send_link(k, req, 5, "ens1f0r3", "pf0vf3");
+	send_link(k, req, 4, "ens1f0", "p0");
+	send_link(k, req, 6, "ens1f0d1", NULL);
 	return *(int *)arg;
 }
 
-/* Not by a representor, which has the same parent; the first of two. */
+/* A representor with the same parent is not taken; of two netdevs the first is. */
 static void test_found_by_its_function(void **state)
 {
 	struct netdev_seen seen;
@@ -148,7 +148,7 @@ static void test_found_by_its_function(void **state)
 	fake_netlink_stop(k, &s);
 }
 
-/* A request for one link, or a dump of all. */
+/* Answers a request for one link, or a dump of all. */
 static int a_pf(struct fake_netlink *k, const struct nlmsghdr *req, void *arg)
 {
 	const struct ifinfomsg *ifi = nlmsg_data(req);
@@ -156,9 +156,9 @@ static int a_pf(struct fake_netlink *k, const struct nlmsghdr *req, void *arg)
 
 	*n_dumps += (req->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP;
 	if (ifi->ifi_index == 5)
-		tell_link(k, req, 5, "ens1f0r3", "pf0vf3");
+		send_link(k, req, 5, "ens1f0r3", "pf0vf3");
 	else if (ifi->ifi_index == 0 || ifi->ifi_index == 4)
-		tell_link(k, req, 4, "ens1f0", "p0");
+		send_link(k, req, 4, "ens1f0", "p0");
 	return ifi->ifi_index > 5 ? -ENODEV : 0;
 }
 
@@ -220,7 +220,7 @@ static void test_everything_in_one_request(void **state)
 	assert_true(seen.netdev.flags & IFF_UP);
 }
 
-static void test_one_thing_at_a_time(void **state)
+static void test_single_changes(void **state)
 {
 	struct fixture *f = *state;
 	struct netdev_change c = NETDEV_NO_CHANGE;
@@ -249,19 +249,19 @@ static void test_one_thing_at_a_time(void **state)
 	assert_string_equal(after.netdev.origin, "");
 }
 
-/* There and back, as an attachment's life goes. */
-static void test_there_and_back(void **state)
+/* Into the pod and back, as in an attach and a return. */
+static void test_into_the_pod_and_back(void **state)
 {
 	struct fixture *f = *state;
 	struct netdev_change c = into_pod(f);
 	struct netdev_seen before, after;
-	AUTO_FD home = -1;
+	AUTO_FD host_ns = -1;
 	struct err e = {0};
 
 	assert_int_equal(netdev_by_name(&f->host, "near0", &before, &e), 0);
 	assert_int_equal(netdev_change(&f->host, before.netdev.ifindex, &c, &e), 0);
-	home = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
-	c = (struct netdev_change){.netns_fd = home,
+	host_ns = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+	c = (struct netdev_change){.netns_fd = host_ns,
 				   .name = "near0",
 				   .alias = "",
 				   .mtu = before.netdev.mtu,
@@ -276,8 +276,9 @@ static void test_there_and_back(void **state)
 	assert_false(after.netdev.flags & IFF_UP);
 }
 
-/* The kernel moves first; if both names are in use there, it rejects the move. */
-static void test_a_name_that_is_taken_and_our_own_too(void **state)
+/* The kernel moves the netdev before it renames it: if both names are in use there, it rejects the
+ * move. */
+static void test_new_and_original_name_in_use(void **state)
 {
 	struct fixture *f = *state;
 	struct netdev_change c = into_pod(f);
@@ -289,8 +290,9 @@ static void test_a_name_that_is_taken_and_our_own_too(void **state)
 	assert_non_null(strstr(e.msg, strerror(EEXIST)));
 }
 
-/* Its own name is free there, so it has moved when the new name is rejected. */
-static void test_a_name_that_is_taken(void **state)
+/* The original name is free there, so the kernel has moved the netdev before it rejects the new
+ * name. */
+static void test_new_name_in_use(void **state)
 {
 	struct fixture *f = *state;
 	struct netdev_change c = into_pod(f);
@@ -304,7 +306,7 @@ static void test_a_name_that_is_taken(void **state)
 	assert_string_equal(seen.alias, "");
 }
 
-static void test_the_kernels_sentence_is_told(void **state)
+static void test_the_kernels_message_is_reported(void **state)
 {
 	struct fixture *f = *state;
 	struct netdev_change c = NETDEV_NO_CHANGE;
@@ -328,7 +330,7 @@ static void test_the_kernels_sentence_is_told(void **state)
 	assert_int_equal(netdev_delete(&f->host, 0x7ffffff0, &e), -ENODEV);
 }
 
-/* --- make ----------------------------------------------------------------------------------- */
+/* --- create --------------------------------------------------------------------------------- */
 
 static const struct net_plan macvlan = {
 	.kind = PLAN_MACVLAN,
@@ -344,7 +346,7 @@ static int make(struct fixture *f, const struct net_plan *plan, struct err *e)
 				   e);
 }
 
-static void test_a_macvlan_is_made_in_the_pod(void **state)
+static void test_a_macvlan_is_created_in_the_pod(void **state)
 {
 	struct fixture *f = *state;
 	struct netdev_seen seen;
@@ -361,8 +363,8 @@ static void test_a_macvlan_is_made_in_the_pod(void **state)
 	assert_int_equal(index_of(&f->pod, "net1"), 0);
 }
 
-/* The pod's "near0" sits on the host's. */
-static void test_a_name_that_only_the_host_has_is_no_clash(void **state)
+/* The pod's "near0" is a macvlan on the host's "near0". */
+static void test_a_name_in_use_on_the_host_only(void **state)
 {
 	struct fixture *f = *state;
 	struct net_plan plan = macvlan;
@@ -384,7 +386,7 @@ static void test_a_clash_leaves_nothing(void **state)
 	assert_int_equal(index_of(&f->pod, "rl-net1"), 0);
 }
 
-static void test_what_a_dead_attempt_left_is_replaced(void **state)
+static void test_remains_of_a_failed_attempt_are_replaced(void **state)
 {
 	struct fixture *f = *state;
 	struct err e = {0};
@@ -395,7 +397,7 @@ static void test_what_a_dead_attempt_left_is_replaced(void **state)
 	assert_int_equal(index_of(&f->pod, "rl-net1"), 0);
 }
 
-static void test_what_cannot_be_made(void **state)
+static void test_invalid_plans(void **state)
 {
 	struct fixture *f = *state;
 	struct net_plan plan = macvlan;
@@ -429,7 +431,7 @@ static struct net_route route(int family, const char *dst, unsigned len, const c
 	return r;
 }
 
-/* near0 is configured where it is; its peer is up, so that it has a carrier. */
+/* Configures near0 in place; its peer is up, so that it has a carrier. */
 static int configure(struct fixture *f, const struct ip_prefix *ips, size_t n_ips,
 		     const struct net_route *routes, size_t n_routes, struct err *e)
 {
@@ -454,7 +456,7 @@ static void test_addresses_and_routes(void **state)
 	int near = index_of(&f->host, "near0");
 
 	routes[2].priority = 77;
-	/* Twice: a step may be run again. */
+	/* Twice, because a step may be repeated. */
 	for (int i = 0; i < 2; i++) {
 		int r = configure(f, ips, 2, routes, ARRAY_SIZE(routes), &e);
 
@@ -500,7 +502,7 @@ static void test_a_refused_route_is_named(void **state)
 	assert_int_equal(netdev_configure(&f->host, 1, NULL, 0, &bad, 65, false, &e), -E2BIG);
 }
 
-/* A route through another link is not accepted as ours. */
+/* A route through another link is not accepted as this one. */
 static void test_another_route_in_its_place(void **state)
 {
 	struct ip_prefix addr = ip(AF_INET, "192.0.2.7", 24);
@@ -517,7 +519,7 @@ static void test_another_route_in_its_place(void **state)
 	assert_int_equal(configure(f, &addr, 1, wanted, 2, &e), 0);
 }
 
-static void test_a_link_that_is_gone(void **state)
+static void test_a_removed_link(void **state)
 {
 	struct ip_prefix addr = ip(AF_INET, "192.0.2.7", 24);
 	struct fixture *f = *state;
@@ -551,7 +553,8 @@ static void test_a_pf_without_vfs(void **state)
 
 /* --- faults --------------------------------------------------------------------------------- */
 
-/* Everything that can fail, with a separate error or none. Returns the first error. */
+/* Calls every function that can fail, each with its own struct err or all with none. Returns the
+ * first error. */
 static int do_everything(struct fixture *f, int far, struct err *e)
 {
 	struct ip_prefix addr = ip(AF_INET, "192.0.2.7", 24), got[2];
@@ -636,25 +639,25 @@ TEST_GROUP(netdev_ops)
 {
 	const struct CMUnitTest tests[] = {
 		IN_NAMESPACES(test_found_by_name_and_index),
-		IN_NAMESPACES(test_what_is_not_there),
+		IN_NAMESPACES(test_not_found),
 		cmocka_unit_test(test_found_by_its_function),
 		cmocka_unit_test(test_a_right_index_avoids_a_dump),
 		IN_NAMESPACES(test_everything_in_one_request),
-		IN_NAMESPACES(test_one_thing_at_a_time),
-		IN_NAMESPACES(test_there_and_back),
-		IN_NAMESPACES(test_a_name_that_is_taken_and_our_own_too),
-		IN_NAMESPACES(test_a_name_that_is_taken),
-		IN_NAMESPACES(test_the_kernels_sentence_is_told),
-		IN_NAMESPACES(test_a_macvlan_is_made_in_the_pod),
-		IN_NAMESPACES(test_a_name_that_only_the_host_has_is_no_clash),
+		IN_NAMESPACES(test_single_changes),
+		IN_NAMESPACES(test_into_the_pod_and_back),
+		IN_NAMESPACES(test_new_and_original_name_in_use),
+		IN_NAMESPACES(test_new_name_in_use),
+		IN_NAMESPACES(test_the_kernels_message_is_reported),
+		IN_NAMESPACES(test_a_macvlan_is_created_in_the_pod),
+		IN_NAMESPACES(test_a_name_in_use_on_the_host_only),
 		IN_NAMESPACES(test_a_clash_leaves_nothing),
-		IN_NAMESPACES(test_what_a_dead_attempt_left_is_replaced),
-		IN_NAMESPACES(test_what_cannot_be_made),
+		IN_NAMESPACES(test_remains_of_a_failed_attempt_are_replaced),
+		IN_NAMESPACES(test_invalid_plans),
 		IN_NAMESPACES(test_addresses_and_routes),
 		IN_NAMESPACES(test_a_refused_address_is_named),
 		IN_NAMESPACES(test_a_refused_route_is_named),
 		IN_NAMESPACES(test_another_route_in_its_place),
-		IN_NAMESPACES(test_a_link_that_is_gone),
+		IN_NAMESPACES(test_a_removed_link),
 		IN_NAMESPACES(test_a_pf_without_vfs),
 		IN_NAMESPACES(test_every_send_may_fail),
 		IN_NAMESPACES(test_every_allocation_may_fail),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What counts as a netdev's state: everything but what changes by itself or is compared by value.
- */
+/* The digest of a netdev's state. It covers everything but values that change by themselves or that
+ * are compared one by one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@
 
 #define FAMILY 21
 
-static struct netdev_state look_at_link(unsigned flags, int attr, uint32_t value)
+static struct netdev_state read_link_state(unsigned flags, int attr, uint32_t value)
 {
 	struct nl_msg *m = nlmsg_alloc_simple(RTM_NEWLINK, 0);
 	struct ifinfomsg ifi = {.ifi_index = 7, .ifi_flags = flags};
@@ -56,28 +56,30 @@ static void links(void **state)
 	(void)state;
 
 	assert_int_equal(
-		differ(look_at_link(IFF_MULTICAST, 0, 0), look_at_link(IFF_MULTICAST, 0, 0)), 0);
-	assert_int_equal(differ(look_at_link(IFF_MULTICAST, 0, 0), look_at_link(0, 0, 0)),
+		differ(read_link_state(IFF_MULTICAST, 0, 0), read_link_state(IFF_MULTICAST, 0, 0)),
+		0);
+	assert_int_equal(differ(read_link_state(IFF_MULTICAST, 0, 0), read_link_state(0, 0, 0)),
 			 BIT(STATE_FLAGS));
-	assert_int_equal(differ(look_at_link(IFF_UP | IFF_RUNNING, 0, 0), look_at_link(0, 0, 0)),
-			 0);
-	assert_int_equal(differ(look_at_link(0, IFLA_GROUP, 0), look_at_link(0, IFLA_GROUP, 7)),
-			 BIT(STATE_GROUP));
-	assert_int_equal(differ(look_at_link(0, new_attr, 0), look_at_link(0, new_attr, 1)),
+	assert_int_equal(
+		differ(read_link_state(IFF_UP | IFF_RUNNING, 0, 0), read_link_state(0, 0, 0)), 0);
+	assert_int_equal(
+		differ(read_link_state(0, IFLA_GROUP, 0), read_link_state(0, IFLA_GROUP, 7)),
+		BIT(STATE_GROUP));
+	assert_int_equal(differ(read_link_state(0, new_attr, 0), read_link_state(0, new_attr, 1)),
 			 BIT(STATE_LINK));
-	assert_int_equal(differ(look_at_link(0, 0, 0), look_at_link(0, new_attr, 0)),
+	assert_int_equal(differ(read_link_state(0, 0, 0), read_link_state(0, new_attr, 0)),
 			 BIT(STATE_LINK));
-	assert_int_equal(differ(look_at_link(0, IFLA_CARRIER_CHANGES, 1),
-				look_at_link(0, IFLA_CARRIER_CHANGES, 2)),
+	assert_int_equal(differ(read_link_state(0, IFLA_CARRIER_CHANGES, 1),
+				read_link_state(0, IFLA_CARRIER_CHANGES, 2)),
 			 0);
-	assert_int_equal(differ(look_at_link(0, IFLA_MTU, 1400), look_at_link(0, IFLA_MTU, 1500)),
-			 0);
-	assert_int_equal(differ(look_at_link(0, IFLA_PERM_ADDRESS, 1),
-				look_at_link(0, IFLA_PERM_ADDRESS, 2)),
+	assert_int_equal(
+		differ(read_link_state(0, IFLA_MTU, 1400), read_link_state(0, IFLA_MTU, 1500)), 0);
+	assert_int_equal(differ(read_link_state(0, IFLA_PERM_ADDRESS, 1),
+				read_link_state(0, IFLA_PERM_ADDRESS, 2)),
 			 0);
 }
 
-static struct netdev_state look_at_rings(uint32_t rx, int error)
+static struct netdev_state read_rings(uint32_t rx, int error)
 {
 	struct nl_msg *m = genl_request(FAMILY, ETHTOOL_MSG_RINGS_GET_REPLY, 1, 0);
 	struct netdev_state s = {.key = {1, 2}};
@@ -101,22 +103,22 @@ static struct netdev_state look_at_rings(uint32_t rx, int error)
 
 static void ethtools_answers(void **state)
 {
-	struct netdev_state known = look_at_rings(512, 0), refused = look_at_rings(0, -EIO);
+	struct netdev_state known = read_rings(512, 0), refused = read_rings(0, -EIO);
 	uint32_t unknown;
 	(void)state;
 
 	/* The header contains the netdev's name. */
-	assert_int_equal(differ(known, look_at_rings(513, 0)), 0);
-	assert_int_equal(differ(known, look_at_rings(1024, 0)), BIT(STATE_RINGS));
-	assert_int_equal(differ(look_at_rings(0, -EOPNOTSUPP), look_at_rings(0, -EOPNOTSUPP)), 0);
+	assert_int_equal(differ(known, read_rings(513, 0)), 0);
+	assert_int_equal(differ(known, read_rings(1024, 0)), BIT(STATE_RINGS));
+	assert_int_equal(differ(read_rings(0, -EOPNOTSUPP), read_rings(0, -EOPNOTSUPP)), 0);
 	assert_int_equal(netdev_state_differ(&known, &refused, &unknown), 0);
 	assert_int_equal(unknown, BIT(STATE_RINGS));
 	assert_int_equal(netdev_state_differ(&refused, &refused, &unknown), 0);
 	assert_int_equal(unknown, BIT(STATE_RINGS));
 }
 
-/* A context that a pod left in addition to the first one. */
-static struct netdev_state look_at_contexts(unsigned n, uint32_t index)
+/* The first RSS context and those that a pod left. */
+static struct netdev_state read_contexts(unsigned n, uint32_t index)
 {
 	struct netdev_state s = {.key = {1, 2}};
 
@@ -136,14 +138,14 @@ static void rss_contexts(void **state)
 {
 	struct nl_msg *dump = netdev_state_rss_dump(FAMILY, 7);
 	struct nl_msg *cut = nlmsg_alloc_simple(FAMILY, 0);
-	struct netdev_state s = look_at_contexts(1, 7), was = s;
+	struct netdev_state s = read_contexts(1, 7), was = s;
 	uint32_t unknown;
 	(void)state;
 
 	assert_int_equal(nlmsg_hdr(dump)->nlmsg_flags & NLM_F_DUMP, NLM_F_DUMP);
 	assert_true(genl_is(nlmsg_hdr(dump), FAMILY, 38));
-	assert_int_equal(differ(look_at_contexts(1, 7), look_at_contexts(1, 9)), 0);
-	assert_int_equal(differ(look_at_contexts(1, 7), look_at_contexts(2, 7)), BIT(STATE_RSS));
+	assert_int_equal(differ(read_contexts(1, 7), read_contexts(1, 9)), 0);
+	assert_int_equal(differ(read_contexts(1, 7), read_contexts(2, 7)), BIT(STATE_RSS));
 	netdev_state_rss(&s, nlmsg_hdr(cut));
 	netdev_state_differ(&was, &s, &unknown);
 	assert_int_equal(unknown, BIT(STATE_RSS));
@@ -151,7 +153,7 @@ static void rss_contexts(void **state)
 	nlmsg_free(cut);
 }
 
-static struct netdev_state look_at_napi(uint32_t id, uint32_t defer)
+static struct netdev_state read_napi(uint32_t id, uint32_t defer)
 {
 	struct nl_msg *m = genl_request(FAMILY, 11, 1, 0);
 	struct netdev_state s = {.key = {1, 2}};
@@ -167,8 +169,8 @@ static struct netdev_state look_at_napi(uint32_t id, uint32_t defer)
 static void napi(void **state)
 {
 	(void)state;
-	assert_int_equal(differ(look_at_napi(8193, 0), look_at_napi(8200, 0)), 0);
-	assert_int_equal(differ(look_at_napi(8193, 0), look_at_napi(8193, 7)), BIT(STATE_NAPI));
+	assert_int_equal(differ(read_napi(8193, 0), read_napi(8200, 0)), 0);
+	assert_int_equal(differ(read_napi(8193, 0), read_napi(8193, 7)), BIT(STATE_NAPI));
 }
 
 /* Knowing one state must not allow constructing another one with the same digest. */
@@ -186,7 +188,7 @@ static void digests_have_a_key(void **state)
 	assert_int_equal(differ(a, b), BIT(N_NETDEV_SECTIONS) - 1);
 }
 
-/* Set by a driver because the netdev was used, or by the pod. */
+/* A pod can set XPS, but so can a driver when the netdev is used. */
 static void xps_that_was_unset_is_unknown(void **state)
 {
 	struct netdev_state unset = {.key = {1, 2}}, set = {.key = {1, 2}};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A namespace whose path leads through a file system that never answers: no caller waits for it. */
+/* The path of a namespace leads through a file system that never answers: no caller may wait for
+ * it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +30,7 @@
 #include "netns.h"
 #include "test_group.h"
 
-#define GIVE_UP_S 60 /* only when it hangs */
+#define GIVE_UP_S 60 /* reached only if a search hangs */
 
 static struct hw hw = {.sys_fd = -1, .dev_fd = -1, .proc_fd = -1, .live = true};
 static char folder[] = "/tmp/rocelet-hang-XXXXXX";
@@ -46,7 +47,7 @@ static void fill_attr(struct fuse_attr *a, uint64_t node)
 				.nlink = 1};
 }
 
-/* Results must not be cached: the kernel has to ask each time. */
+/* Results must not be cached, so that the kernel asks each time. */
 static size_t fill_answer(const struct fuse_in_header *in, void *body, int *ret_error)
 {
 	struct fuse_init_out *init = body;
@@ -94,7 +95,7 @@ static void *serve(void *arg)
 	return arg;
 }
 
-/* --- whoever keeps a namespace there ---------------------------------------------------------- */
+/* --- a process that keeps a namespace there --------------------------------------------------- */
 
 static int mount_it(void)
 {
@@ -115,7 +116,7 @@ static int mount_it(void)
 	return mount("/proc/self/ns/net", path, NULL, MS_BIND, NULL) < 0 ? -errno : 0;
 }
 
-/* The namespace that it leaves hangs on that mount alone. */
+/* Leaves its first namespace, which then only that mount keeps alive. */
 static int child(uint64_t *ret_ino)
 {
 	struct stat st;
@@ -133,12 +134,12 @@ static int child(uint64_t *ret_ino)
 	return 0;
 }
 
-struct told {
+struct child_report {
 	int error;
 	uint64_t ino;
 };
 
-static pid_t start(struct told *ret)
+static pid_t start(struct child_report *ret)
 {
 	int ready[2];
 	pid_t pid;
@@ -147,7 +148,7 @@ static pid_t start(struct told *ret)
 	pid = fork();
 	assert_true(pid >= 0);
 	if (pid == 0) {
-		struct told t = {0};
+		struct child_report t = {0};
 
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		t.error = child(&t.ino);
@@ -162,14 +163,14 @@ static pid_t start(struct told *ret)
 	return pid;
 }
 
-/* Ends the file system with its server, and all processes that wait for it. */
+/* Kills the server; that ends the file system, and all processes that wait for it. */
 static void stop(pid_t pid)
 {
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 }
 
-/* --- who looks for it ------------------------------------------------------------------------- */
+/* --- the searches ----------------------------------------------------------------------------- */
 
 struct search {
 	struct netns_id id;
@@ -200,7 +201,7 @@ static void test_a_hanging_file_blocks_no_search(void **state)
 	struct search s = {.id.path = "/run/netns/rocelet-hang"};
 	AUTO_FD own = netns_open_own();
 	struct timespec end;
-	struct told told;
+	struct child_report report;
 	pthread_t thread;
 	struct stat st;
 	pid_t pid;
@@ -208,15 +209,15 @@ static void test_a_hanging_file_blocks_no_search(void **state)
 	(void)state;
 
 	namespaces_need();
-	pid = start(&told);
-	if (told.error) {
+	pid = start(&report);
+	if (report.error) {
 		stop(pid);
-		print_message("skipped: no FUSE: %s\n", strerror(-told.error));
+		print_message("skipped: no FUSE: %s\n", strerror(-report.error));
 		skip();
 	}
 	assert_int_equal(fstat(own, &st), 0);
 	s.id.dev = st.st_dev;
-	s.id.ino = told.ino;
+	s.id.ino = report.ino;
 	snprintf(s.path, sizeof(s.path), "/proc/%d/root%s/x", pid, folder);
 	assert_int_equal(pthread_create(&thread, NULL, search, &s), 0);
 	clock_gettime(CLOCK_REALTIME, &end);

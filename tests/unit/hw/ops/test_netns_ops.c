@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Network namespaces: found whatever keeps them alive, distinguished from each other, entered. */
+/* Finding, identifying and entering network namespaces, whatever keeps them alive. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,7 @@
 
 static const char *no_namespace;
 static struct hw hw = {.sys_fd = -1, .dev_fd = -1, .proc_fd = -1, .live = true};
-static char folder[] = "/tmp/rocelet-netns-XXXXXX"; /* a mount of its own */
+static char folder[] = "/tmp/rocelet-netns-XXXXXX"; /* the test's own mount */
 
 static uint64_t ino_of(int fd)
 {
@@ -56,9 +56,9 @@ static int need_namespaces(void **state)
 	return 0;
 }
 
-/* --- inside --------------------------------------------------------------------------------- */
+/* --- running a function inside -------------------------------------------------------------- */
 
-static int tell_own(void *arg)
+static int get_own_ino(void *arg)
 {
 	AUTO_FD own = netns_open_own();
 
@@ -72,14 +72,14 @@ static void test_work_is_done_inside_and_we_stay(void **state)
 	uint64_t before, inside, after;
 	(void)state;
 
-	tell_own(&before);
-	assert_int_equal(netns_run(fd, tell_own, &inside), 42);
-	tell_own(&after);
+	get_own_ino(&before);
+	assert_int_equal(netns_run(fd, get_own_ino, &inside), 42);
+	get_own_ino(&after);
 	assert_true(inside == ino_of(fd));
 	assert_true(before == after);
 	assert_true(inside != before);
-	assert_int_equal(netns_run(-1, tell_own, &inside), -EBADF);
-	assert_int_equal(netns_run(hw.proc_fd, tell_own, &inside), -EINVAL);
+	assert_int_equal(netns_run(-1, get_own_ino, &inside), -EBADF);
+	assert_int_equal(netns_run(hw.proc_fd, get_own_ino, &inside), -EINVAL);
 }
 
 static void test_a_socket_inside(void **state)
@@ -97,9 +97,9 @@ static void test_a_socket_inside(void **state)
 	assert_non_null(strstr(e.msg, strerror(EBADF)));
 }
 
-/* --- which one ------------------------------------------------------------------------------ */
+/* --- opening and identifying ---------------------------------------------------------------- */
 
-/* A child in namespaces of its own, until it is killed. flags: for unshare(). */
+/* Starts a child in new namespaces (flags: for unshare()) that runs until it is killed. */
 static pid_t start_child(int flags)
 {
 	int ready[2];
@@ -111,7 +111,7 @@ static pid_t start_child(int flags)
 	assert_true(pid >= 0);
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		/* It keeps nothing by what it has inherited. */
+		/* Inherited descriptors would keep other namespaces alive. */
 		dup2(ready[1], 3);
 		close_range(4, ~0u, 0);
 		if (unshare(flags) < 0 || write(3, &byte, 1) != 1)
@@ -159,7 +159,7 @@ static void test_a_path_is_opened(void **state)
 	assert_true(opened >= 0);
 	assert_int_equal(unlink(link), 0);
 	assert_int_equal(umount2(path, MNT_DETACH), 0);
-	/* An ordinary file is left. */
+	/* Below the mount is an ordinary file. */
 	assert_int_equal(netns_open_path(&hw, path, &e), -EINVAL);
 	assert_non_null(strstr(e.msg, "not a network namespace"));
 	assert_int_equal(unlink(path), 0);
@@ -167,7 +167,7 @@ static void test_a_path_is_opened(void **state)
 	assert_non_null(strstr(e.msg, path));
 }
 
-static void test_what_is_no_path_of_a_namespace(void **state)
+static void test_invalid_paths(void **state)
 {
 	struct err e = {0};
 	char fifo[128];
@@ -175,7 +175,7 @@ static void test_what_is_no_path_of_a_namespace(void **state)
 
 	snprintf(fifo, sizeof(fifo), "%s/fifo", folder);
 	assert_int_equal(mkfifo(fifo, 0600), 0);
-	assert_int_equal(netns_open_path(&hw, fifo, &e), -EINVAL); /* and does not wait */
+	assert_int_equal(netns_open_path(&hw, fifo, &e), -EINVAL); /* returns without blocking */
 	assert_int_equal(unlink(fifo), 0);
 	assert_int_equal(netns_open_path(&hw, "", &e), -EINVAL);
 	assert_int_equal(netns_open_path(&hw, "proc/1/ns/net", &e), -EINVAL);
@@ -187,7 +187,7 @@ static void test_what_is_no_path_of_a_namespace(void **state)
 	assert_int_equal(netns_open_path(&hw, "/dev/null/net", &e), -ENOENT);
 }
 
-/* A /proc in which that process is the first. */
+/* A /proc in which this process has the number 1. */
 static int proc_of(pid_t first)
 {
 	char path[128], to[64];
@@ -203,7 +203,8 @@ static int proc_of(pid_t first)
 	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Our mounts are not the host's: paths and links on them are resolved on the host. */
+/* We run in another mount namespace than the host: paths and their links are resolved in the
+ * host's. */
 static void test_the_hosts_paths_from_a_container(void **state)
 {
 	AUTO_FD fd = namespace_new(), opened = -1;
@@ -219,7 +220,7 @@ static void test_the_hosts_paths_from_a_container(void **state)
 	mount_at(fd, path);
 	host = start_child(CLONE_NEWNS);
 	inside.proc_fd = proc_of(host);
-	assert_int_equal(umount2(path, MNT_DETACH), 0); /* the host's remains */
+	assert_int_equal(umount2(path, MNT_DETACH), 0); /* the host has its own copy of the mount */
 	assert_int_equal(netns_open_path(&hw, path, &e), -EINVAL);
 	assert_int_equal(netns_open_path(&hw, link, &e), -EINVAL);
 	opened = netns_open_path(&inside, path, &e);
@@ -236,8 +237,9 @@ static void test_the_hosts_paths_from_a_container(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
-/* "ip netns add" makes the file first and mounts then; "ip netns delete" the other way round. */
-static void test_a_name_is_none_while_nothing_is_mounted(void **state)
+/* "ip netns add" creates the file before it mounts; "ip netns delete" unmounts before it
+ * deletes. */
+static void test_a_name_without_a_mount_is_skipped(void **state)
 {
 	static const char *const parts[] = {"names", "names/1", "names/1/root", "names/1/root/run",
 					    "names/1/root/run/netns"};
@@ -294,8 +296,8 @@ static void test_alive_until_its_process_dies(void **state)
 	assert_int_equal(netns_identify(hw.proc_fd, path, &id), -ENAMETOOLONG);
 }
 
-/* A name or a descriptor keeps a namespace, and uses it not. */
-static void test_which_have_a_process_in_them(void **state)
+/* A mounted name or an open descriptor keeps a namespace, but does not use it. */
+static void test_namespaces_in_use(void **state)
 {
 	AUTO_FD kept = namespace_new();
 	pid_t pid = start_child(CLONE_NEWNET);
@@ -310,7 +312,7 @@ static void test_which_have_a_process_in_them(void **state)
 	snprintf(path, sizeof(path), "/proc/%d/ns/net", pid);
 	assert_int_equal(stat(path, &st), 0);
 	ids[1].ino = st.st_ino;
-	tell_own(&ids[2].ino);
+	get_own_ino(&ids[2].ino);
 	netns_users(&hw, ids, 3, use, pids);
 	assert_int_equal(use[0], NETNS_EMPTY);
 	assert_int_equal(use[1], NETNS_IN_USE);
@@ -326,7 +328,7 @@ static void test_which_have_a_process_in_them(void **state)
 	assert_int_equal(pids[1], 0);
 }
 
-static void test_a_path_that_is_used_again_is_another(void **state)
+static void test_a_reused_path_is_another_namespace(void **state)
 {
 	AUTO_FD first = namespace_new(), second = namespace_new();
 	struct netns_id id;
@@ -343,15 +345,15 @@ static void test_a_path_that_is_used_again_is_another(void **state)
 	assert_false(netns_is_there(&hw, &id));
 	assert_int_equal(netns_open_id(&hw, &id, &e), -ENOENT);
 	assert_non_null(strstr(e.msg, "a different namespace"));
-	/* The identity was never known. */
+	/* an id without device and inode */
 	id.dev = id.ino = 0;
 	assert_int_equal(netns_open_id(&hw, &id, &e), -ENOENT);
 	assert_int_equal(umount2(path, MNT_DETACH), 0);
 	assert_int_equal(unlink(path), 0);
 }
 
-/* Without free descriptors the death of a namespace cannot be proven. */
-static void test_not_dead_because_we_cannot_look(void **state)
+/* Without free descriptors it cannot be proven that a namespace is dead. */
+static void test_without_descriptors_the_state_is_unknown(void **state)
 {
 	struct rlimit before, none;
 	struct netns_id id;
@@ -372,8 +374,8 @@ static void test_not_dead_because_we_cannot_look(void **state)
 	assert_int_equal(netns_search(&hw, &id), NETNS_ALIVE);
 }
 
-/* Node agents and people unmount what the runtime has mounted; the pod lives on. */
-static void test_a_path_that_goes_is_no_death(void **state)
+/* Node agents and administrators unmount paths that the runtime has mounted; the pod still runs. */
+static void test_a_namespace_outlives_its_path(void **state)
 {
 	pid_t pid = start_child(CLONE_NEWNET);
 	char path[64], link[64], other[128];
@@ -397,7 +399,8 @@ static void test_a_path_that_goes_is_no_death(void **state)
 	if (fd < 0)
 		fail_msg("%s", e.msg);
 	assert_true(ino_of(fd) == id.ino);
-	assert_string_equal(id.path, link); /* by which it is found at once from now on */
+	/* the path is updated, so that later calls need no search */
+	assert_string_equal(id.path, link);
 	assert_true(netns_is_there(&hw, &id));
 	close(take_fd(&fd));
 	snprintf(id.path, sizeof(id.path), "%s", other);
@@ -407,8 +410,8 @@ static void test_a_path_that_goes_is_no_death(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
-/* Without visible processes the death of a namespace cannot be proven. */
-static void test_blind_it_is_not_known(void **state)
+/* Without visible processes it cannot be proven that a namespace is dead. */
+static void test_without_proc_the_state_is_unknown(void **state)
 {
 	const struct hw blind = {.sys_fd = -1, .dev_fd = -1, .proc_fd = -1, .live = true};
 	struct netns_id id = {.path = "/run/netns/rocelet-none", .dev = 4, .ino = 12345};
@@ -422,9 +425,9 @@ static void test_blind_it_is_not_known(void **state)
 	assert_int_equal(netns_search(&hw, &id), NETNS_DEAD);
 }
 
-/* --- what a pod chose ----------------------------------------------------------------------- */
+/* --- paths that a pod controls -------------------------------------------------------------- */
 
-/* How often the file was opened since. */
+/* How often the file was opened since the last call. */
 static int n_opened(int inotify_fd)
 {
 	char events[4096];
@@ -457,8 +460,9 @@ static int count_namespaces(int fd, const char *path, void *arg)
 	return 0;
 }
 
-/* A watchdog device that was bind-mounted over a namespace: opening it would start the watchdog. */
-static void test_what_lies_over_a_namespace_is_not_opened(void **state)
+/* A device file bind-mounted over a namespace is not opened: for a watchdog device, opening starts
+ * the watchdog. */
+static void test_a_file_mounted_over_a_namespace_is_not_opened(void **state)
 {
 	AUTO_FD fd = namespace_new();
 	char path[64], fifo[64];
@@ -481,8 +485,8 @@ static void test_what_lies_over_a_namespace_is_not_opened(void **state)
 	assert_int_equal(unlink(fifo), 0);
 }
 
-/* A descriptor may have become another file's since its link was read; so may any path. */
-static void test_what_is_no_namespace_is_not_opened(void **state)
+/* A descriptor or path may refer to another file than when its link was read. */
+static void test_other_files_are_not_opened(void **state)
 {
 	char fifo[64], descriptor[64], below[160];
 	struct err e = {0};
@@ -502,7 +506,7 @@ static void test_what_is_no_namespace_is_not_opened(void **state)
 	assert_int_equal(unlink(fifo), 0);
 }
 
-/* --- all of them ---------------------------------------------------------------------------- */
+/* --- finding all namespaces ----------------------------------------------------------------- */
 
 static bool is_in_set(const struct netns_set *s, uint64_t ino)
 {
@@ -512,7 +516,7 @@ static bool is_in_set(const struct netns_set *s, uint64_t ino)
 	return false;
 }
 
-struct looking {
+struct visit {
 	uint64_t ino;
 	int n, n_all, stop_with;
 	char path[512];
@@ -520,7 +524,7 @@ struct looking {
 
 static int on_namespace(int fd, const char *path, void *arg)
 {
-	struct looking *l = arg;
+	struct visit *l = arg;
 
 	l->n_all++;
 	if (ino_of(fd) != l->ino)
@@ -530,27 +534,28 @@ static int on_namespace(int fd, const char *path, void *arg)
 	return l->stop_with;
 }
 
-/* It is found once, by a path that opens it. */
+/* Asserts that it is found once, by a path that opens it. */
 static void assert_found(uint64_t ino, const char *path_part)
 {
-	struct looking l = {.ino = ino};
+	struct visit l = {.ino = ino};
 	struct err e = {0};
 	AUTO_FD fd = -1;
 
 	assert_int_equal(netns_each(&hw, on_namespace, &l), 0);
 	assert_int_equal(l.n, 1);
 	if (!strstr(l.path, path_part))
-		fail_msg("found at %s, without \"%s\"", l.path, path_part);
+		fail_msg("found at %s, which does not contain \"%s\"", l.path, path_part);
 	fd = netns_open_path(&hw, l.path, &e);
 	if (fd < 0)
 		fail_msg("%s", e.msg);
 	assert_true(ino_of(fd) == ino);
 }
 
-/* The kernel gives the inode to the next one at once, which may be that of another program. */
+/* A freed inode number may be reused at once, also by another program's namespace; so compare the
+ * path, too. */
 static void assert_not_found(uint64_t ino, const char *path_part)
 {
-	struct looking l = {.ino = ino};
+	struct visit l = {.ino = ino};
 
 	assert_int_equal(netns_each(&hw, on_namespace, &l), 0);
 	if (l.n && strstr(l.path, path_part))
@@ -600,8 +605,8 @@ static void test_one_that_only_a_mount_keeps(void **state)
 	assert_not_found(ino, folder);
 }
 
-/* A mount that only another process sees. */
-static void test_one_that_only_another_ones_mount_keeps(void **state)
+/* A mount that is visible in another process's mount namespace only. */
+static void test_one_that_only_another_process_s_mount_keeps(void **state)
 {
 	int fd = namespace_new();
 	uint64_t ino = ino_of(fd);
@@ -613,7 +618,7 @@ static void test_one_that_only_another_ones_mount_keeps(void **state)
 	mount_at(fd, path);
 	pid = start_child(CLONE_NEWNS);
 	close(fd);
-	/* The folder is private, so that the child's copy stays. */
+	/* The folder's mounts are private, so the child's copy remains. */
 	assert_int_equal(umount2(path, MNT_DETACH), 0);
 	snprintf(theirs, sizeof(theirs), "/proc/%d/root%s", pid, path);
 	assert_found(ino, theirs);
@@ -627,14 +632,14 @@ static void test_our_own_is_left_out(void **state)
 	uint64_t own;
 	(void)state;
 
-	tell_own(&own);
+	get_own_ino(&own);
 	assert_not_found(own, "");
 }
 
-static void test_a_no_ends_the_walk(void **state)
+static void test_a_callback_error_ends_the_walk(void **state)
 {
 	AUTO_FD fd = namespace_new();
-	struct looking l = {.ino = ino_of(fd), .stop_with = -ENOENT};
+	struct visit l = {.ino = ino_of(fd), .stop_with = -ENOENT};
 	(void)state;
 
 	assert_int_equal(netns_each(&hw, on_namespace, &l), -ENOENT);
@@ -645,17 +650,17 @@ static void test_without_proc_there_are_names(void **state)
 {
 	const struct hw blind = {.sys_fd = -1, .dev_fd = -1, .proc_fd = -1, .live = true};
 	AUTO_FD fd = namespace_new();
-	struct looking l = {.ino = ino_of(fd)};
+	struct visit l = {.ino = ino_of(fd)};
 	(void)state;
 
 	assert_int_equal(netns_each(&blind, on_namespace, &l), NETNS_INCOMPLETE);
 	assert_int_equal(l.n, 0);
 }
 
-static void test_a_walk_without_descriptors_says_so(void **state)
+static void test_a_walk_without_descriptors_fails(void **state)
 {
 	AUTO_FD fd = namespace_new();
-	struct looking l = {.ino = ino_of(fd)};
+	struct visit l = {.ino = ino_of(fd)};
 	struct rlimit before, few;
 	int r;
 	(void)state;
@@ -680,7 +685,7 @@ static void test_every_allocation_may_fail(void **state)
 	(void)c;
 
 	for (; hit; nth++) {
-		struct looking l = {.ino = ino_of(a)};
+		struct visit l = {.ino = ino_of(a)};
 		int r;
 
 		faults_alloc(nth);
@@ -694,7 +699,7 @@ static void test_every_allocation_may_fail(void **state)
 
 /* --- settings ------------------------------------------------------------------------------- */
 
-/* --- what a walk may cost --------------------------------------------------------------------- */
+/* --- cost of a walk ------------------------------------------------------------------------- */
 
 #define SHARERS	 51
 #define MANY_FDS 20000
@@ -706,7 +711,7 @@ __attribute__((noreturn)) static int wait_for_end(void *arg)
 		pause();
 }
 
-/* Many processes that share their open files. Returns the first one's number. */
+/* Starts many processes that share their open files; returns the first one's pid. */
 static pid_t start_sharers(void)
 {
 	static char stacks[SHARERS][4096] __attribute__((aligned(16)));
@@ -737,7 +742,8 @@ static pid_t start_sharers(void)
 	return pid;
 }
 
-/* The children of one that ends are ours, as the first process of this namespace. */
+/* When the parent ends, its children become ours, as we are the first process of this PID
+ * namespace. */
 static void stop_sharers(pid_t pid)
 {
 	stop_child(pid);
@@ -755,7 +761,7 @@ static uint64_t cpu_ms(void)
 }
 
 /* Each open file is read once, even if processes share it. */
-static void test_shared_files_are_looked_at_once(void **state)
+static void test_shared_files_are_read_once(void **state)
 {
 	AUTO_FD fd = namespace_new();
 	uint64_t before, ino = ino_of(fd);
@@ -777,8 +783,8 @@ static void test_shared_files_are_looked_at_once(void **state)
 	netns_set_done(&set);
 }
 
-/* One user's share is used up: others' few files are seen all the same, and nothing is concluded
- * from what was not. */
+/* One user's budget is used up: files of other users are still found, and the walk reports that it
+ * is incomplete. */
 static void test_one_user_does_not_use_up_the_walk(void **state)
 {
 	struct netns_budget small = netns_budget_usual;
@@ -823,7 +829,7 @@ static void *search_often(void *arg)
 }
 
 /* Concurrent callers share a walk, and each gets a current result. */
-static void test_several_ask_at_once(void **state)
+static void test_concurrent_searches(void **state)
 {
 	AUTO_FD fd = namespace_new();
 	struct netns_id id = {.path = "/run/netns/rocelet-none"};
@@ -844,7 +850,7 @@ static void test_several_ask_at_once(void **state)
 	}
 }
 
-static void test_settings_are_made_inside(void **state)
+static void test_settings_are_applied_inside(void **state)
 {
 	static const struct sysctl_setting settings[] = {{AF_INET, "arp_notify", "1"},
 							 {AF_INET, "rp_filter", "2"}};
@@ -868,7 +874,7 @@ static void test_settings_are_made_inside(void **state)
 			  "test $(cat /proc/sys/net/ipv4/conf/net2/arp_notify) = 0");
 }
 
-static void test_settings_that_are_not_there(void **state)
+static void test_missing_settings(void **state)
 {
 	struct sysctl_setting s = {AF_INET, "arp_notify", "1"};
 	AUTO_FD fd = namespace_new();
@@ -900,12 +906,13 @@ static void test_settings_that_are_not_there(void **state)
 	assert_int_equal(netns_sysctl(&node, fd, "lo", &s, 1, &e), -ENOENT);
 }
 
-/* --- neighbours ----------------------------------------------------------------------------- */
+/* --- announcing and probing addresses ------------------------------------------------------- */
 
 static const uint8_t mac[6] = {2, 0, 0, 0, 7, 7};
 
-/* near0 here, far0 in the pod that announces. Returns a socket that hears near0. */
-static int listen_to_near(int pod_fd)
+/* Creates near0 here and far0 in the pod, which announces. Returns a socket that receives from
+ * near0. */
+static int open_near_socket(int pod_fd)
 {
 	struct sockaddr_ll at = {.sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL)};
 	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, htons(ETH_P_ALL));
@@ -926,7 +933,7 @@ static int index_inside(void *arg)
 	return (int)if_nametoindex(arg);
 }
 
-/* The next frame that our MAC sent. */
+/* Returns the next frame that was sent from our MAC. */
 static ssize_t next_frame(int fd, uint8_t *frame, size_t size)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -942,10 +949,10 @@ static ssize_t next_frame(int fd, uint8_t *frame, size_t size)
 	}
 }
 
-static void test_the_neighbours_are_told(void **state)
+static void test_announcements_are_sent(void **state)
 {
 	static const uint8_t arp[42] = {
-		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2,	 0, 0, 0, 7, 7, 0x08, 0x06, /* to all */
+		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2,	 0, 0, 0, 7, 7, 0x08, 0x06, /* broadcast */
 		0,    1,    8,	  0,	6,    4,    0,	 1,			    /* request */
 		2,    0,    0,	  0,	7,    7,    192, 0, 2, 7,		    /* sender */
 		0,    0,    0,	  0,	0,    0,    192, 0, 2, 7,		    /* target */
@@ -955,7 +962,7 @@ static void test_the_neighbours_are_told(void **state)
 	};
 	static const uint8_t advert_option[8] = {2, 1, 2, 0, 0, 0, 7, 7};
 	struct ip_prefix ips[3] = {{.family = AF_INET, .len = 24}, {0}, {.family = AF_INET6}};
-	AUTO_FD pod = namespace_new(), ear = listen_to_near(pod);
+	AUTO_FD pod = namespace_new(), ear = open_near_socket(pod);
 	uint8_t frame[256];
 	struct err e = {0};
 	char name[] = "far0";
@@ -980,13 +987,12 @@ static void test_the_neighbours_are_told(void **state)
 	namespace_run(-1, "ip link delete near0");
 }
 
-/* A listener that accepts the announcement: its neighbour table gets the new MAC, which requires a
- * correct checksum. */
-static void test_the_kernel_believes_it(void **state)
+/* The kernel's own neighbour table accepts the announcement, which requires a correct checksum. */
+static void test_the_kernel_accepts_an_announcement(void **state)
 {
 	struct ip_prefix ips[2] = {{.family = AF_INET}, {.family = AF_INET6}};
 	AUTO_FD pod = namespace_new();
-	__attribute__((unused)) AUTO_FD ear = listen_to_near(pod);
+	__attribute__((unused)) AUTO_FD ear = open_near_socket(pod);
 	struct err e = {0};
 	char name[] = "far0";
 	(void)state;
@@ -999,15 +1005,16 @@ static void test_the_kernel_believes_it(void **state)
 			  "ip neigh add 2001:db8::7 lladdr 02:00:00:00:01:01 dev near0 nud stale");
 	assert_int_equal(netns_announce(pod, netns_run(pod, index_inside, name), mac, ips, 2, &e),
 			 0);
-	/* Frames over veth are received in order, by a softirq of their own. */
+	/* A softirq delivers the veth's frames later. */
 	namespace_run(-1, "for i in $(seq 500); do [ $(ip neigh show dev near0 | "
 			  "grep -c '^\\(192.0.2.7\\|2001:db8::7\\) .*02:00:00:00:07:07') = 2 ] && "
 			  "exit 0; sleep 0.01; done; ip neigh show dev near0; exit 1");
 	namespace_run(-1, "ip link delete near0");
 }
 
-/* Until it is killed: ARP requests of 192.0.2.5 in VLAN `tag`, from near0. */
-static pid_t speak_in_vlan(uint8_t tag)
+/* Starts a child that sends ARP requests from 192.0.2.5 in VLAN `tag` on near0 until it is
+ * killed. */
+static pid_t send_arp_in_vlan(uint8_t tag)
 {
 	const struct sockaddr_ll near0 = {.sll_family = AF_PACKET,
 					  .sll_ifindex = (int)if_nametoindex("near0")};
@@ -1029,13 +1036,13 @@ static pid_t speak_in_vlan(uint8_t tag)
 	return pid;
 }
 
-/* A station that has the address in a VLAN of the same port is in another network; VLAN 0 is no
- * VLAN. */
-static void test_an_address_of_a_vlan_is_no_answer(void **state)
+/* A station that has the address in a VLAN of the same port belongs to another network; VLAN 0
+ * means untagged. */
+static void test_an_address_in_a_vlan_does_not_count(void **state)
 {
 	struct ip_prefix ip = {.family = AF_INET};
 	AUTO_FD pod = namespace_new();
-	__attribute__((unused)) AUTO_FD ear = listen_to_near(pod);
+	__attribute__((unused)) AUTO_FD ear = open_near_socket(pod);
 	char name[] = "far0";
 	uint8_t by[6];
 	size_t which;
@@ -1043,7 +1050,7 @@ static void test_an_address_of_a_vlan_is_no_answer(void **state)
 
 	inet_pton(AF_INET, "192.0.2.5", ip.addr);
 	for (uint8_t tag = 0; tag <= 7; tag = (uint8_t)(tag + 7)) {
-		pid_t pid = speak_in_vlan(tag);
+		pid_t pid = send_arp_in_vlan(tag);
 		int r = netns_probe(pod, netns_run(pod, index_inside, name), mac, &ip, 1,
 				    tag ? 500 : 30000, &which, by);
 
@@ -1054,12 +1061,12 @@ static void test_an_address_of_a_vlan_is_no_answer(void **state)
 	namespace_run(-1, "ip link delete near0");
 }
 
-/* The deadline of what answers is generous, as the machine may be busy. */
+/* Generous deadlines where an answer is expected: the machine may be busy. */
 static void test_an_address_in_use_answers(void **state)
 {
 	struct ip_prefix ips[3] = {{.family = AF_INET}, {.family = AF_INET}, {.family = AF_INET6}};
 	AUTO_FD pod = namespace_new();
-	__attribute__((unused)) AUTO_FD ear = listen_to_near(pod);
+	__attribute__((unused)) AUTO_FD ear = open_near_socket(pod);
 	char name[] = "far0";
 	const int ifindex = netns_run(pod, index_inside, name);
 	uint8_t by[6];
@@ -1083,7 +1090,7 @@ static void test_an_address_in_use_answers(void **state)
 	namespace_run(-1, "ip link delete near0");
 }
 
-static void test_what_cannot_be_announced(void **state)
+static void test_failed_announcements(void **state)
 {
 	struct ip_prefix addr = {.family = AF_INET};
 	AUTO_FD pod = namespace_new();
@@ -1096,7 +1103,7 @@ static void test_what_cannot_be_announced(void **state)
 	namespace_run(pod, "ip link add far0 type veth peer name near0");
 	far = netns_run(pod, index_inside, name);
 	assert_int_equal(netns_announce(pod, far, mac, &addr, 1, &e), -ENETDOWN);
-	assert_non_null(strstr(e.msg, "neighbours"));
+	assert_non_null(strstr(e.msg, "gratuitous ARP"));
 	assert_int_equal(netns_announce(pod, 0x7ffffff0, mac, &addr, 1, &e), -ENODEV);
 	assert_int_equal(netns_announce(-1, far, mac, &addr, 1, &e), -EBADF);
 	namespace_run(pod, "ip link set far0 up; ip link set near0 up");
@@ -1107,9 +1114,9 @@ static void test_what_cannot_be_announced(void **state)
 	assert_int_equal(fds_open(), before);
 }
 
-/* --- the whole ------------------------------------------------------------------------------ */
+/* --- setup ---------------------------------------------------------------------------------- */
 
-/* A folder whose mounts do not propagate. */
+/* Creates a folder whose mounts do not propagate. */
 static int enter(void **state)
 {
 	(void)state;
@@ -1139,36 +1146,36 @@ TEST_GROUP(netns_ops)
 		IN_NAMESPACES(test_work_is_done_inside_and_we_stay),
 		IN_NAMESPACES(test_a_socket_inside),
 		IN_NAMESPACES(test_a_path_is_opened),
-		IN_NAMESPACES(test_what_is_no_path_of_a_namespace),
+		IN_NAMESPACES(test_invalid_paths),
 		IN_NAMESPACES(test_the_hosts_paths_from_a_container),
-		IN_NAMESPACES(test_a_name_is_none_while_nothing_is_mounted),
+		IN_NAMESPACES(test_a_name_without_a_mount_is_skipped),
 		IN_NAMESPACES(test_alive_until_its_process_dies),
-		IN_NAMESPACES(test_which_have_a_process_in_them),
-		IN_NAMESPACES(test_a_path_that_is_used_again_is_another),
-		IN_NAMESPACES(test_not_dead_because_we_cannot_look),
-		IN_NAMESPACES(test_a_path_that_goes_is_no_death),
-		IN_NAMESPACES(test_blind_it_is_not_known),
-		IN_NAMESPACES(test_what_lies_over_a_namespace_is_not_opened),
-		IN_NAMESPACES(test_what_is_no_namespace_is_not_opened),
+		IN_NAMESPACES(test_namespaces_in_use),
+		IN_NAMESPACES(test_a_reused_path_is_another_namespace),
+		IN_NAMESPACES(test_without_descriptors_the_state_is_unknown),
+		IN_NAMESPACES(test_a_namespace_outlives_its_path),
+		IN_NAMESPACES(test_without_proc_the_state_is_unknown),
+		IN_NAMESPACES(test_a_file_mounted_over_a_namespace_is_not_opened),
+		IN_NAMESPACES(test_other_files_are_not_opened),
 		IN_NAMESPACES(test_one_that_only_a_process_keeps),
 		IN_NAMESPACES(test_one_that_only_a_descriptor_keeps),
 		IN_NAMESPACES(test_one_that_only_a_mount_keeps),
-		IN_NAMESPACES(test_one_that_only_another_ones_mount_keeps),
+		IN_NAMESPACES(test_one_that_only_another_process_s_mount_keeps),
 		IN_NAMESPACES(test_our_own_is_left_out),
-		IN_NAMESPACES(test_a_no_ends_the_walk),
+		IN_NAMESPACES(test_a_callback_error_ends_the_walk),
 		IN_NAMESPACES(test_without_proc_there_are_names),
-		IN_NAMESPACES(test_a_walk_without_descriptors_says_so),
+		IN_NAMESPACES(test_a_walk_without_descriptors_fails),
 		IN_NAMESPACES(test_every_allocation_may_fail),
-		IN_NAMESPACES(test_shared_files_are_looked_at_once),
+		IN_NAMESPACES(test_shared_files_are_read_once),
 		IN_NAMESPACES(test_one_user_does_not_use_up_the_walk),
-		IN_NAMESPACES(test_several_ask_at_once),
-		IN_NAMESPACES(test_settings_are_made_inside),
-		IN_NAMESPACES(test_settings_that_are_not_there),
-		IN_NAMESPACES(test_the_neighbours_are_told),
-		IN_NAMESPACES(test_the_kernel_believes_it),
-		IN_NAMESPACES(test_an_address_of_a_vlan_is_no_answer),
+		IN_NAMESPACES(test_concurrent_searches),
+		IN_NAMESPACES(test_settings_are_applied_inside),
+		IN_NAMESPACES(test_missing_settings),
+		IN_NAMESPACES(test_announcements_are_sent),
+		IN_NAMESPACES(test_the_kernel_accepts_an_announcement),
+		IN_NAMESPACES(test_an_address_in_a_vlan_does_not_count),
 		IN_NAMESPACES(test_an_address_in_use_answers),
-		IN_NAMESPACES(test_what_cannot_be_announced),
+		IN_NAMESPACES(test_failed_announcements),
 	};
 
 	no_namespace = namespaces_enter_pids();

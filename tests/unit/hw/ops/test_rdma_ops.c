@@ -18,7 +18,7 @@
 #include "rdma_ops.h"
 #include "test_group.h"
 
-/* --- what is sent --------------------------------------------------------------------------- */
+/* --- requests ------------------------------------------------------------------------------- */
 
 static struct nlattr *attr_of(struct nl_msg *m, int cmd, int type)
 {
@@ -70,7 +70,7 @@ static void test_the_bytes_of_soft_roce(void **state)
 	nlmsg_free(m);
 }
 
-static void test_the_bytes_of_a_question_for_uverbs(void **state)
+static void test_the_bytes_of_a_request_for_uverbs(void **state)
 {
 	struct nl_msg *m = nldev_get_chardev(3, "uverbs");
 	(void)state;
@@ -81,15 +81,15 @@ static void test_the_bytes_of_a_question_for_uverbs(void **state)
 	nlmsg_free(m);
 }
 
-/* --- what is answered ----------------------------------------------------------------------- */
+/* --- answers -------------------------------------------------------------------------------- */
 
 struct fixture {
 	struct nlsock s;
 	struct fake_netlink *kernel;
 	int code;
-	unsigned interrupted; /* this many dumps are */
-	bool silent;	      /* no message goes with the end */
-	int netdev_of[4];     /* of the device with that index */
+	unsigned interrupted; /* so many dumps are interrupted */
+	bool silent;	      /* answers with a code and no message */
+	int netdev_of[4];     /* netdev index by device index */
 };
 
 static struct nl_msg *device(uint32_t index, const char *name, int flags)
@@ -102,7 +102,7 @@ static struct nl_msg *device(uint32_t index, const char *name, int flags)
 	return m;
 }
 
-static void tell_devices(struct fixture *f, struct fake_netlink *k, const struct nlmsghdr *req)
+static void send_devices(struct fixture *f, struct fake_netlink *k, const struct nlmsghdr *req)
 {
 	int flags = NLM_F_MULTI;
 
@@ -110,8 +110,8 @@ static void tell_devices(struct fixture *f, struct fake_netlink *k, const struct
 		f->interrupted--;
 		flags |= NLM_F_DUMP_INTR;
 	}
-	fake_netlink_tell(k, req, device(0, "mlx5_1", flags));
-	fake_netlink_tell(k, req, device(3, "mlx5_10", flags));
+	fake_netlink_send(k, req, device(0, "mlx5_1", flags));
+	fake_netlink_send(k, req, device(3, "mlx5_10", flags));
 }
 
 static uint32_t index_in(const struct nlmsghdr *req)
@@ -122,19 +122,19 @@ static uint32_t index_in(const struct nlmsghdr *req)
 	return a ? nla_get_u32(a) : 77;
 }
 
-static void tell_chardev(struct fake_netlink *k, const struct nlmsghdr *req)
+static void send_chardev(struct fake_netlink *k, const struct nlmsghdr *req)
 {
 	struct nl_msg *m = nlmsg_alloc_simple(req->nlmsg_type, 0);
 
 	nla_put_string(m, RDMA_NLDEV_ATTR_CHARDEV_NAME, "uverbs3");
 	nla_put_u64(m, RDMA_NLDEV_ATTR_CHARDEV, UINT64_C(0xe7c3));
-	/* The first is a NIC's, the other one soft-RoCE (enum rdma_driver_id). */
+	/* Driver 1 is mlx5, 14 is soft-RoCE (enum rdma_driver_id). */
 	nla_put_u32(m, RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID, index_in(req) == 3 ? 14 : 1);
-	fake_netlink_tell(k, req, m);
+	fake_netlink_send(k, req, m);
 }
 
 /* As nldev_get_doit() and nldev_port_get_doit() answer. */
-static int tell_one(const struct fixture *f, struct fake_netlink *k, const struct nlmsghdr *req)
+static int send_one(const struct fixture *f, struct fake_netlink *k, const struct nlmsghdr *req)
 {
 	const uint32_t index = index_in(req);
 	struct nl_msg *m;
@@ -147,7 +147,7 @@ static int tell_one(const struct fixture *f, struct fake_netlink *k, const struc
 		if (f->netdev_of[index])
 			nla_put_u32(m, RDMA_NLDEV_ATTR_NDEV_INDEX, (uint32_t)f->netdev_of[index]);
 	}
-	fake_netlink_tell(k, req, m);
+	fake_netlink_send(k, req, m);
 	return 0;
 }
 
@@ -160,11 +160,11 @@ static int answer(struct fake_netlink *k, const struct nlmsghdr *req, void *arg)
 	if (req->nlmsg_type == RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_PORT_GET) ||
 	    (req->nlmsg_type == RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_GET) &&
 	     !(req->nlmsg_flags & NLM_F_DUMP)))
-		return tell_one(f, k, req);
+		return send_one(f, k, req);
 	if (req->nlmsg_type == RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_GET))
-		tell_devices(f, k, req);
+		send_devices(f, k, req);
 	else if (req->nlmsg_type == RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_GET_CHARDEV))
-		tell_chardev(k, req);
+		send_chardev(k, req);
 	return f->code;
 }
 
@@ -218,8 +218,8 @@ static void test_found_by_its_index(void **state)
 	assert_int_equal(d.index, 3);
 }
 
-/* Whatever the guess: a NIC's own device is not soft-RoCE, and a device elsewhere is not on the
- * netdev. */
+/* Whatever name is tried first, a NIC's own device is never taken for soft-RoCE, nor a device of
+ * another netdev for this one's. */
 static void test_found_by_its_netdev(void **state)
 {
 	struct fixture *f = *state;
@@ -235,7 +235,7 @@ static void test_found_by_its_netdev(void **state)
 	assert_int_equal(rdma_soft_on(&f->s, 8, "", &d, &e), 0);
 }
 
-static void test_an_interrupted_dump_is_asked_again(void **state)
+static void test_an_interrupted_dump_is_repeated(void **state)
 {
 	struct fixture *f = *state;
 	struct nldev_dev d;
@@ -258,7 +258,7 @@ static void test_changes_are_made(void **state)
 	assert_int_equal(rdma_delete(&f->s, 3, &e), 0);
 }
 
-static void test_refusals_say_what_was_refused(void **state)
+static void test_errors_name_the_rejected_change(void **state)
 {
 	struct fixture *f = *state;
 	struct err e = {0};
@@ -318,13 +318,13 @@ TEST_GROUP(rdma_ops)
 		cmocka_unit_test(test_the_bytes_of_a_move),
 		cmocka_unit_test(test_the_bytes_of_a_new_name),
 		cmocka_unit_test(test_the_bytes_of_soft_roce),
-		cmocka_unit_test(test_the_bytes_of_a_question_for_uverbs),
+		cmocka_unit_test(test_the_bytes_of_a_request_for_uverbs),
 		TEST(test_found_by_its_name),
 		TEST(test_found_by_its_index),
 		TEST(test_found_by_its_netdev),
-		TEST(test_an_interrupted_dump_is_asked_again),
+		TEST(test_an_interrupted_dump_is_repeated),
 		TEST(test_changes_are_made),
-		TEST(test_refusals_say_what_was_refused),
+		TEST(test_errors_name_the_rejected_change),
 		TEST(test_its_uverbs_device),
 		TEST(test_a_send_may_fail),
 	};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Settings of VFs through a PF whose driver rejects some of them. The fake kernel behaves like
- * do_setvfinfo(): in its order, up to the first rejected one. */
+ * do_setvfinfo(): it applies them in its order and stops at the first rejected one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@
 struct fixture {
 	struct nlsock s;
 	struct fake_netlink *kernel;
-	struct vf_settings vf; /* as it is */
+	struct vf_settings vf; /* current settings */
 	unsigned refused;      /* fields that the driver cannot set */
 	int code;
 	unsigned made; /* fields that were set */
@@ -33,8 +33,8 @@ struct fixture {
 	bool no_vfs;
 };
 
-/* Up to the first that is refused. Attributes come in the kernel's order, but for the link state.
- */
+/* Applies attributes up to the first rejected one. The request has them in the kernel's order,
+ * except for the link state. */
 static int set(struct fixture *f, const struct nlmsghdr *req)
 {
 	static const unsigned fields[IFLA_VF_MAX + 1] = {
@@ -66,7 +66,7 @@ static int get(struct fixture *f, struct fake_netlink *k, const struct nlmsghdr 
 	if (f->no_vfs)
 		nlmsg_free(m);
 	else
-		fake_netlink_tell(k, req, m);
+		fake_netlink_send(k, req, m);
 	return 0;
 }
 
@@ -100,7 +100,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void test_what_they_are(void **state)
+static void test_settings_are_read(void **state)
 {
 	struct fixture *f = *state;
 	struct vf_settings s;
@@ -122,7 +122,7 @@ static const struct vf_settings several = {
 	.vlan_proto = ETH_P_8021Q,
 };
 
-static void test_one_request_when_all_is_well(void **state)
+static void test_one_request_on_success(void **state)
 {
 	struct fixture *f = *state;
 	struct err e = {0};
@@ -134,7 +134,7 @@ static void test_one_request_when_all_is_well(void **state)
 	assert_int_equal(f->n_sets, 1);
 }
 
-static void test_what_is_refused_is_named(void **state)
+static void test_rejected_settings_are_named(void **state)
 {
 	struct fixture *f = *state;
 	struct err e = {0};
@@ -151,11 +151,11 @@ static void test_what_is_refused_is_named(void **state)
 	f->code = -EINVAL;
 	assert_int_equal(vf_settings_set(&f->s, 7, 5, &several, &e), -EINVAL);
 	assert_non_null(strstr(e.msg, "rejects mac, trust: "));
-	/* All others are made. */
+	/* The other settings are applied. */
 	assert_int_equal(f->made, VF_VLAN | VF_SPOOFCHK);
 }
 
-/* Together they are refused, one by one they are not: then all is as wanted. */
+/* Rejects a request with several settings and accepts each one alone: the result is a success. */
 static int refuses_two_at_once(struct fake_netlink *k, const struct nlmsghdr *req, void *arg)
 {
 	(void)k;
@@ -163,7 +163,7 @@ static int refuses_two_at_once(struct fake_netlink *k, const struct nlmsghdr *re
 	return req->nlmsg_len > 100 ? -EINVAL : 0;
 }
 
-static void test_one_by_one_may_do(void **state)
+static void test_one_by_one_may_succeed(void **state)
 {
 	struct fake_netlink *kernel;
 	struct nlsock s;
@@ -176,7 +176,7 @@ static void test_one_by_one_may_do(void **state)
 	fake_netlink_stop(kernel, &s);
 }
 
-static void test_what_is_no_fault_of_a_field_is_not_tried_again(void **state)
+static void test_other_errors_are_not_retried_one_by_one(void **state)
 {
 	static const int codes[] = {-ENODEV, -EPERM, -EBUSY};
 	struct fixture *f = *state;
@@ -192,7 +192,7 @@ static void test_what_is_no_fault_of_a_field_is_not_tried_again(void **state)
 	}
 }
 
-/* The kernel sets both rates at once. */
+/* Accepts only both rates together. */
 static int expects_rates(struct fake_netlink *k, const struct nlmsghdr *req, void *arg)
 {
 	const uint8_t *p = (const void *)req;
@@ -217,7 +217,7 @@ static void test_a_minimum_keeps_the_maximum(void **state)
 	fake_netlink_stop(kernel, &s);
 }
 
-static void test_a_maximum_that_is_not_known_is_not_lifted(void **state)
+static void test_an_unknown_maximum_is_not_reset(void **state)
 {
 	struct vf_settings want = {.fields = VF_MIN_RATE, .min_rate = 10};
 	struct fixture *f = *state;
@@ -257,13 +257,13 @@ static void test_every_send_may_fail(void **state)
 TEST_GROUP(vf_settings)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_what_they_are),
-		TEST(test_one_request_when_all_is_well),
-		TEST(test_what_is_refused_is_named),
-		TEST(test_one_by_one_may_do),
-		TEST(test_what_is_no_fault_of_a_field_is_not_tried_again),
+		TEST(test_settings_are_read),
+		TEST(test_one_request_on_success),
+		TEST(test_rejected_settings_are_named),
+		TEST(test_one_by_one_may_succeed),
+		TEST(test_other_errors_are_not_retried_one_by_one),
 		TEST(test_a_minimum_keeps_the_maximum),
-		TEST(test_a_maximum_that_is_not_known_is_not_lifted),
+		TEST(test_an_unknown_maximum_is_not_reset),
 		TEST(test_every_send_may_fail),
 	};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Default routes: messages, files, and this machine's own kernel in a namespace of its own. */
+/* Default routes: messages, files, and the real kernel in a namespace of its own. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -79,7 +79,7 @@ static void test_routes_that_are_no_default_route(void **state)
 	rtm.rtm_table = RT_TABLE_LOCAL;
 	assert_int_equal(decode(route_message(RTM_NEWROUTE, &rtm), &r), 0);
 	assert_false(r.is_main);
-	m = route_message(RTM_NEWROUTE, &default_v4); /* the attribute knows larger numbers */
+	m = route_message(RTM_NEWROUTE, &default_v4); /* RTA_TABLE has the numbers above 255 */
 	nla_put_u32(m, RTA_TABLE, 1000);
 	assert_int_equal(decode(m, &r), 0);
 	assert_false(r.is_main);
@@ -120,7 +120,7 @@ static void test_several_next_hops(void **state)
 	put_hops(m, hops, ROUTE_LINKS_MAX + 5);
 	assert_int_equal(decode(m, &r), 0);
 	assert_int_equal(r.n_links, ROUTE_LINKS_MAX);
-	hops[1].rtnh_len = 4; /* shorter than itself: the rest cannot be decoded */
+	hops[1].rtnh_len = 4; /* shorter than its header: the rest cannot be decoded */
 	m = route_message(RTM_NEWROUTE, &default_v4);
 	put_hops(m, hops, 3);
 	assert_int_equal(decode(m, &r), 0);
@@ -253,7 +253,7 @@ static void test_a_copied_tree_has_routes_of_its_own(void **state)
 	assert_false(host_netdev(&scan.host, NSID_HOST, 2)->default_route);
 	scan_done(&scan);
 	hw_close(&hw);
-	/* This machine's /proc is not used with another machine's sysfs. */
+	/* This machine's /proc is not combined with another machine's sysfs. */
 	assert_int_equal(hw_open(&hw, dir, dir, "/proc", &e), 0);
 	hw_scan(&hw, SCAN_NETDEVS, &scan);
 	for (size_t i = 0; i < scan.host.n_netdevs; i++)
@@ -263,7 +263,7 @@ static void test_a_copied_tree_has_routes_of_its_own(void **state)
 	tmptree_free(dir);
 }
 
-/* --- a namespace of this kernel's ------------------------------------------------------------- */
+/* --- a namespace of the real kernel ----------------------------------------------------------- */
 
 struct look {
 	int entered;
@@ -281,7 +281,7 @@ static void *look_from_inside(void *arg)
 	look->entered = unshare(CLONE_NEWNET);
 	if (look->entered < 0 || hw_open(&hw, "/sys", "/dev", "/proc", NULL) < 0)
 		return NULL;
-	/* a child process is in the namespace of its parent's thread */
+	/* system()'s child is in the network namespace of the calling thread */
 	look->entered = system(look->commands);
 	hw_scan(&hw, SCAN_NETDEVS, &scan);
 	for (size_t i = 0; i < scan.host.n_netdevs; i++)

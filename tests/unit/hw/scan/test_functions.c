@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which functions carry network or RDMA devices, on trees with and without bus/. */
+/* Functions with network or RDMA devices, in trees with and without bus/. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static void read_all(struct sysfs_fixture *f)
 	host_sort(&f->scan.host);
 }
 
-/* A PCI device as the kernel shows it: below devices/, linked from the bus. */
+/* A PCI device as the kernel presents it: below devices/, linked from bus/. */
 static void add_pci(struct sysfs_fixture *f, const char *id, const char *class)
 {
 	char path[256], target[256];
@@ -83,7 +83,7 @@ static void test_network_functions_are_found_by_class(void **state)
 	assert_string_equal(f->scan.host.functions[2].driver, "");
 }
 
-static void test_other_classes_are_found_by_what_they_carry(void **state)
+static void test_other_classes_are_found_by_their_devices(void **state)
 {
 	struct sysfs_fixture *f = *state;
 
@@ -108,7 +108,7 @@ static void test_accelerators_are_functions(void **state)
 	assert_string_equal(f->scan.host.functions[0].path, "pci0000:00");
 }
 
-/* An empty name would say that nothing is bound. */
+/* An empty name would mean that no driver is bound. */
 static void test_a_long_driver_name_is_cut(void **state)
 {
 	struct sysfs_fixture *f = *state;
@@ -135,7 +135,7 @@ static void test_nodes_of_user_space_drivers(void **state)
 	add_pci(f, "0000:18:00.2", "0x020000");
 	link_to(f, "0000:18:00.2", "driver", "../../../bus/pci/drivers/uio_pci_generic");
 	put(f, "0000:18:00.2", "uio/uio4/name", "uio_pci_generic");
-	add_pci(f, "0000:18:00.3", "0x020000"); /* a group, but a driver of the kernel's */
+	add_pci(f, "0000:18:00.3", "0x020000"); /* has an IOMMU group, but a kernel driver */
 	link_to(f, "0000:18:00.3", "driver", "../../../bus/pci/drivers/mlx5_core");
 	link_to(f, "0000:18:00.3", "iommu_group", "../../../kernel/iommu_groups/4");
 	read_all(f);
@@ -168,7 +168,7 @@ static void test_vdpa_devices(void **state)
 	add_pci(f, "0000:18:00.2", "0x020000");
 	add_vdpa(f, "0000:18:00.0", "vdpa0", "vhost_vdpa");
 	put(f, "0000:18:00.0", "vdpa0/vhost-vdpa-2/dev", "511:2");
-	add_vdpa(f, "0000:18:00.1", "mine", "virtio_vdpa"); /* names are free */
+	add_vdpa(f, "0000:18:00.1", "mine", "virtio_vdpa"); /* any name is allowed */
 	tmptree_link(f->dir, "bus/vdpa/devices/sim", "../../../devices/vdpasim/sim");
 	read_all(f);
 	assert_string_equal(f->scan.host.functions[0].vdpa_driver, "vhost_vdpa");
@@ -178,7 +178,7 @@ static void test_vdpa_devices(void **state)
 	assert_string_equal(f->scan.host.functions[2].vdpa_driver, "");
 }
 
-static void test_virtual_functions_know_their_pf_and_number(void **state)
+static void test_pf_and_number_of_virtual_functions(void **state)
 {
 	struct sysfs_fixture *f = *state;
 	const struct function *vf;
@@ -205,7 +205,7 @@ static void test_virtual_functions_know_their_pf_and_number(void **state)
 	assert_int_equal(host_function(&f->scan.host, "0000:18:00.2")->vf, 0);
 }
 
-static void test_a_vf_that_is_only_known_to_its_pf_yet(void **state)
+static void test_a_vf_that_only_its_pf_lists(void **state)
 {
 	struct sysfs_fixture *f = *state;
 
@@ -256,7 +256,7 @@ static void test_sub_functions(void **state)
 
 	add_pci(f, "0000:18:00.0", "0x020000");
 	add_aux(f, "mlx5_core.sf.4", "sfnum");
-	add_aux(f, "mlx5_core.eth.0", "uevent"); /* the PF's own parts are no functions */
+	add_aux(f, "mlx5_core.eth.0", "uevent"); /* parts of the PF, not functions */
 	add_aux(f, "mlx5_core.sf.5", "net/eth5/ifindex");
 	read_all(f);
 	assert_int_equal(f->scan.host.n_functions, 3);
@@ -354,7 +354,7 @@ static void test_path_above_a_function(void **state)
 	assert_true(function_path("/devices/pci0000:00/0000:00:0e.0/pci10000:00/10000:e1:00.0",
 				  "10000:e1:00.0", path));
 	assert_string_equal(path, "pci0000:00/0000:00:0e.0/pci10000:00");
-	/* An id that is the end of another one. */
+	/* one id is a suffix of another */
 	assert_true(function_path("/pci10000:00/10000:18:00.0/0000:18:00.0", "0000:18:00.0", path));
 	assert_string_equal(path, "pci10000:00/10000:18:00.0");
 	assert_false(function_path("../../devices/virtual/net/lo", "0000:18:00.1", path));
@@ -372,9 +372,9 @@ TEST_GROUP(functions)
 #define T(name) cmocka_unit_test_setup_teardown(name, sysfs_fixture_setup, sysfs_fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_network_functions_are_found_by_class),
-		T(test_other_classes_are_found_by_what_they_carry),
-		T(test_virtual_functions_know_their_pf_and_number),
-		T(test_a_vf_that_is_only_known_to_its_pf_yet),
+		T(test_other_classes_are_found_by_their_devices),
+		T(test_pf_and_number_of_virtual_functions),
+		T(test_a_vf_that_only_its_pf_lists),
 		T(test_bad_files_leave_values_unknown),
 		T(test_sub_functions),
 		T(test_a_tree_without_bus),

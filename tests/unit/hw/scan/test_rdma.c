@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* RDMA devices from sysfs, with files as bad as they come, and their character devices. */
+/* RDMA devices in sysfs, with files as invalid as possible, and their character devices. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -66,7 +66,7 @@ static void test_a_roce_device_of_the_generator(void **state)
 	assert_int_equal(p->gids[1].index, 3);
 	assert_int_equal(p->gids[1].type, GID_ROCE_V2);
 	assert_string_equal(p->gids[1].netdev, "ens1v0");
-	assert_int_equal(p->active_mtu, 0); /* only verbs reports it */
+	assert_int_equal(p->active_mtu, 0); /* reported only through verbs */
 }
 
 static void test_gid_tables_have_holes_and_zeros(void **state)
@@ -167,7 +167,7 @@ static void test_character_devices_are_matched_by_the_whole_name(void **state)
 	tmptree_write(f->dir, "class/infiniband_cm/ucm0/ibdev", "mlx5_10\n");
 	d = scan_for(f, "mlx5_1");
 	assert_string_equal(d->uverbs, "uverbs12");
-	assert_string_equal(d->umad, "umad4"); /* the first port's */
+	assert_string_equal(d->umad, "umad4"); /* that of the first port */
 	assert_string_equal(d->issm, "issm4");
 	assert_string_equal(d->ucm, "");
 	d = host_rdma(&f->scan.host, "mlx5_10");
@@ -177,7 +177,7 @@ static void test_character_devices_are_matched_by_the_whole_name(void **state)
 	assert_string_equal(host_rdma(&f->scan.host, "mlx5_2")->uverbs, "");
 }
 
-static void test_nodes_of_character_devices_are_looked_for(void **state)
+static void test_missing_device_nodes(void **state)
 {
 	struct sysfs_fixture *f = *state;
 	const struct rdma_dev *d;
@@ -197,7 +197,7 @@ static void test_nodes_of_character_devices_are_looked_for(void **state)
 	assert_true(!d->no_uverbs_node && !d->no_umad_node);
 }
 
-static void test_rdma_cm_is_looked_for(void **state)
+static void test_rdma_cm_node_and_module(void **state)
 {
 	struct sysfs_fixture *f = *state;
 	struct host *h = &f->scan.host;
@@ -206,7 +206,7 @@ static void test_rdma_cm_is_looked_for(void **state)
 	close(f->hw.dev_fd);
 	f->hw.dev_fd = open(f->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	scan_for(f, "mlx5_1");
-	assert_int_equal(h->rdma_cm, RDMA_CM_UNKNOWN); /* without the class */
+	assert_int_equal(h->rdma_cm, RDMA_CM_UNKNOWN); /* without the class "misc" */
 	tmptree_write(f->dir, "class/misc/fuse/dev", "10:229\n");
 	scan_for(f, "mlx5_1");
 	assert_int_equal(h->rdma_cm, RDMA_CM_NO_MODULE);
@@ -218,8 +218,8 @@ static void test_rdma_cm_is_looked_for(void **state)
 	assert_int_equal(h->rdma_cm, RDMA_CM_THERE);
 }
 
-/* A device that cannot be opened for lack of descriptors is not removed. */
-static void test_a_look_without_descriptors_says_nothing(void **state)
+/* A device that cannot be opened for lack of descriptors is not reported as removed. */
+static void test_a_scan_without_descriptors_is_incomplete(void **state)
 {
 	struct sysfs_fixture *f = *state;
 	struct rlimit old, none;
@@ -306,9 +306,9 @@ TEST_GROUP(rdma)
 		T(test_texts_of_real_cards),
 		T(test_bad_files_hurt_only_themselves),
 		T(test_character_devices_are_matched_by_the_whole_name),
-		T(test_nodes_of_character_devices_are_looked_for),
-		T(test_rdma_cm_is_looked_for),
-		T(test_a_look_without_descriptors_says_nothing),
+		T(test_missing_device_nodes),
+		T(test_rdma_cm_node_and_module),
+		T(test_a_scan_without_descriptors_is_incomplete),
 		T(test_drivers),
 		T(test_a_soft_device_is_on_its_netdevs_function),
 		cmocka_unit_test(test_gid_types),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reports about functions: built messages, configuration spaces in files, and this machine, which
- * has no faults. */
+/* Reports about functions: messages built by the test, configuration spaces in files, and this
+ * machine, which has no faults. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,7 +56,7 @@ static struct nl_msg *link_message(int type)
 	return m;
 }
 
-/* Each with the attributes that the kernel puts around the link state. */
+/* Writes a VF with the attributes that the kernel puts around the link state. */
 static void put_vf(struct nl_msg *m, uint32_t vf, uint32_t state)
 {
 	struct ifla_vf_mac mac = {.vf = vf};
@@ -87,9 +87,9 @@ static void test_link_states_of_vfs(void **state)
 	put_vf(m, 0, IFLA_VF_LINK_STATE_AUTO);
 	put_vf(m, 1, IFLA_VF_LINK_STATE_ENABLE);
 	put_vf(m, 7, IFLA_VF_LINK_STATE_DISABLE);
-	put_vf(m, 8, 99);	/* newer than we are */
-	put_vf(m, 1u << 31, 0); /* no VF has such a number */
-	nla_put_u32(m, 99, 1);	/* nor is this one */
+	put_vf(m, 8, 99);	/* a state of a newer kernel */
+	put_vf(m, 1u << 31, 0); /* an impossible VF number */
+	nla_put_u32(m, 99, 1);	/* an unknown attribute */
 	nla_nest_end(m, list);
 	assert_int_equal(decode_vfs(m, &s), 3);
 	assert_int_equal(s.links[0], VF_LINK_AUTO);
@@ -98,7 +98,7 @@ static void test_link_states_of_vfs(void **state)
 	assert_int_equal(s.links[8], VF_LINK_UNKNOWN);
 }
 
-/* One VF with this trust and so many bytes received. */
+/* The digest of one VF with this trust and this many bytes received. */
 static uint64_t settings_with(uint32_t trusted, uint64_t bytes)
 {
 	struct nl_msg *m = link_message(RTM_NEWLINK);
@@ -119,7 +119,7 @@ static uint64_t settings_with(uint32_t trusted, uint64_t bytes)
 	return s.settings[0];
 }
 
-/* A setting changes the digest; traffic does not. */
+/* Settings change the digest; traffic does not. */
 static void test_settings_of_vfs(void **state)
 {
 	(void)state;
@@ -143,7 +143,7 @@ static void test_links_without_vfs(void **state)
 	assert_int_equal(s.n, 0);
 }
 
-/* Older kernels let the length of a long list wrap around. */
+/* In older kernels the length of a long list wraps around. */
 static void test_a_list_that_is_longer_than_its_length(void **state)
 {
 	struct nl_msg *m = link_message(RTM_NEWLINK);
@@ -248,7 +248,7 @@ static void test_reporters(void **state)
 	assert_string_equal(r.name, "");
 }
 
-static void test_messages_that_are_no_reporter(void **state)
+static void test_other_messages_than_reporters(void **state)
 {
 	struct devlink_reporter r = {.name = "before"};
 	struct nl_msg *m;
@@ -300,7 +300,7 @@ static int on_family(const struct nlmsghdr *h, void *arg)
 	return 0;
 }
 
-/* The one family that every kernel has: the controller of generic netlink. */
+/* The one family that every kernel has: the generic netlink controller. */
 static void test_a_family_of_this_kernel(void **state)
 {
 	struct nl_msg *req = genl_family_request("nlctrl");
@@ -355,11 +355,11 @@ static void test_a_pf_that_does_not_answer(void **state)
 	put(f, pf, "class", "0x020000");
 	put(f, pf, "config", "\xb3\x15\x21\x10");
 	put(f, vf, "class", "0x020000");
-	put(f, vf, "config", "\xff\xff\xff\xff"); /* as every VF's */
+	put(f, vf, "config", "\xff\xff\xff\xff"); /* as a VF's config space always reads */
 	tmptree_link(f->dir, "bus/pci/devices/0000:18:00.1/physfn", "../0000:18:00.0");
 	put(f, other, "class", "0x020000");
 	put(f, other, "config", "\xff\xff");	     /* cut short: cannot be decoded */
-	put(f, "0000:1a:00.0", "class", "0x010802"); /* not ours */
+	put(f, "0000:1a:00.0", "class", "0x010802"); /* not a network function */
 	put(f, "0000:1a:00.0", "config", "\xff\xff\xff\xff");
 	read_all(f);
 	assert_int_equal(f->scan.host.n_reports, 0);
@@ -369,7 +369,7 @@ static void test_a_pf_that_does_not_answer(void **state)
 	assert_true(is_unreachable(f, pf));
 	assert_true(is_unreachable(f, vf));
 	assert_false(is_unreachable(f, other));
-	put(f, pf, "power/runtime_status", "suspended\n"); /* it would have to be woken */
+	put(f, pf, "power/runtime_status", "suspended\n"); /* reading would wake the device */
 	read_all(f);
 	assert_false(is_unreachable(f, pf));
 	put(f, pf, "power/runtime_status", "active\n");
@@ -403,7 +403,7 @@ TEST_GROUP(reports)
 		cmocka_unit_test(test_a_walk_that_is_ended),
 		cmocka_unit_test(test_the_request),
 		cmocka_unit_test(test_reporters),
-		cmocka_unit_test(test_messages_that_are_no_reporter),
+		cmocka_unit_test(test_other_messages_than_reporters),
 		cmocka_unit_test(test_health_events),
 		cmocka_unit_test(test_a_family_of_this_kernel),
 		cmocka_unit_test_setup_teardown(test_a_pf_that_does_not_answer, sysfs_fixture_setup,

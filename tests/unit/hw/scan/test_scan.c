@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Whole scans: of a generated node, of this very host, and (root only) of a second namespace. */
+/* Whole scans: of a generated node, of this machine, and (root only) of a second namespace. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -143,7 +143,7 @@ static void test_this_host(void **state)
 	assert_int_equal(s.parts & SCAN_NETDEVS, SCAN_NETDEVS);
 	assert_string_equal(host_netdev(&s.host, NSID_HOST, 1)->name, "lo");
 	assert_int_equal(host_netdev(&s.host, NSID_HOST, 1)->mtu, 65536);
-	/* Both ways see the same devices on the same functions. */
+	/* Both sources list the same devices on the same functions. */
 	assert_int_equal(netdevs_read_sysfs(&hw, &by_sysfs, &e), 0);
 	for (size_t i = 0; i < by_sysfs.n_netdevs; i++) {
 		const struct netdev *a = &by_sysfs.netdevs[i];
@@ -167,7 +167,8 @@ static void *unshare_net(void *arg)
 	return NULL;
 }
 
-/* A new network namespace that lives as long as the descriptor; this thread stays where it is. */
+/* Creates a network namespace that lives as long as the descriptor; this thread stays in its
+ * own. */
 static int new_namespace(void)
 {
 	pthread_t thread;
@@ -223,14 +224,14 @@ static int add_veth(struct nlsock *s, const char *name, int netns_fd, const char
 	return r;
 }
 
-/* What the thread in the new namespace sees; checked by the test's own thread. */
+/* Results of the thread in the new namespace; checked by the test's own thread. */
 struct look {
 	int other_fd;
-	int made; /* the veth pair, or why not */
+	int made; /* result of creating the veth pair */
 	struct scan scan;
 };
 
-/* Uses two namespaces of its own, so the machine's namespace does not change. */
+/* Creates two new namespaces, so that the machine's own does not change. */
 static void *look_from_a_new_namespace(void *arg)
 {
 	struct look *look = arg;
@@ -271,8 +272,8 @@ static void test_another_namespace(void **state)
 	}
 	assert_int_equal(look.scan.parts, SCAN_NETDEVS);
 	assert_int_equal(look.scan.problem[SRC_NETNS].code, 0);
-	/* The pair made the kernel assign an id to the other namespace, so it was dumped; the veth
-	 * there belongs to none of our functions and is not listed. */
+	/* Creating the pair made the kernel assign an id to the other namespace, so it was dumped;
+	 * the veth there belongs to no function and is not listed. */
 	assert_int_equal(h->n_namespaces, 1);
 	assert_true(h->namespaces[0].nsid >= 0);
 	for (size_t i = 0; i < h->n_netdevs; i++) {
@@ -306,10 +307,10 @@ static void test_a_socket_inside_another_namespace(void **state)
 	assert_int_equal(nlsock_adopt(&inside, fd), 0);
 	assert_int_equal(add_veth(&inside, "a", other, "b"), 0);
 	n_inside = count_links(&inside);
-	assert_true(n_inside >= 3); /* lo and the pair */
+	assert_true(n_inside >= 3); /* lo and the veth pair */
 	assert_int_equal(count_links(&own), n_own);
 	nlsock_close(&inside);
-	/* This thread's new sockets are where they always were. */
+	/* New sockets of this thread are in the original namespace. */
 	nlsock_close(&own);
 	assert_int_equal(nlsock_open(&own, NETLINK_ROUTE, &e), 0);
 	assert_int_equal(count_links(&own), n_own);

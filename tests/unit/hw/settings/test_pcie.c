@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How links of PCIe run, against what both of their ends could do: from files as sysfs shows them.
- */
+/* Speed and width of PCIe links, compared with what both ends support: from files as in sysfs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,8 +65,8 @@ static struct port_settings read_in_switch(const struct sysfs_fixture *f)
 
 /* --- the function's own link ------------------------------------------------------------------ */
 
-/* Mistake of others: a Gen5 card in a Gen4 slot is no fault. */
-static void a_card_that_can_more_than_its_slot(void **state)
+/* A Gen5 card in a Gen4 slot is not a fault. */
+static void a_card_faster_than_its_slot(void **state)
 {
 	const struct sysfs_fixture *f = *state;
 	struct port_settings s;
@@ -83,7 +82,7 @@ static void a_card_that_can_more_than_its_slot(void **state)
 	assert_string_equal(s.segment, "");
 }
 
-static void a_slot_that_can_more_than_its_card(void **state)
+static void a_slot_faster_than_its_card(void **state)
 {
 	const struct sysfs_fixture *f = *state;
 	struct port_settings s;
@@ -107,11 +106,11 @@ static void a_link_that_trained_down(void **state)
 	assert_int_equal(s.pcie.max_mt_s, 32000);
 	assert_int_equal(s.pcie.width, 4);
 	assert_int_equal(s.pcie.max_width, 16);
-	/* The segment is of the links above. */
+	/* `segment` is only for slow links further up. */
 	assert_string_equal(s.segment, "");
 }
 
-/* Ends that disagree are not ends of one link, or it changes right now. */
+/* Both ends of a link report the same; otherwise the link is changing, or they are not its ends. */
 static void ends_that_disagree(void **state)
 {
 	const struct sysfs_fixture *f = *state;
@@ -125,9 +124,9 @@ static void ends_that_disagree(void **state)
 	assert_true(read_in_root(f).seen & SETTINGS_PCIE);
 }
 
-/* --- the way up ------------------------------------------------------------------------------- */
+/* --- links further up ------------------------------------------------------------------------- */
 
-/* The other half of that mistake: the card's own link is in order, the switch's is not. */
+/* The card's own link is fine, but the link above the switch is slow. */
 static void a_segment_in_the_middle(void **state)
 {
 	const struct sysfs_fixture *f = *state;
@@ -147,7 +146,7 @@ static void a_segment_in_the_middle(void **state)
 	assert_int_equal(s.segment_link.max_width, 16);
 }
 
-/* Within a switch there is no link: what its two ports run at may differ. */
+/* Two ports of a switch are not ends of a link; they may differ. */
 static void between_the_ports_of_a_switch(void **state)
 {
 	const struct sysfs_fixture *f = *state;
@@ -172,7 +171,7 @@ static void the_slowest_of_several(void **state)
 	device(f, SLOT, GEN5, GEN5, 16, 16);
 	device(f, ENTRY, GEN4, GEN5, 16, 16);
 	device(f, "0000:02:00.0", GEN4, GEN5, 16, 16);
-	device(f, "0000:03:00.0", GEN5, GEN5, 4, 16); /* half of that */
+	device(f, "0000:03:00.0", GEN5, GEN5, 4, 16); /* half of that bandwidth */
 	device(f, ROOT, GEN5, GEN5, 4, 16);
 	s = read_below(f, "pci0000:00/" ROOT "/0000:03:00.0/0000:02:00.0/" ENTRY "/" SLOT);
 	assert_string_equal(s.segment, ROOT);
@@ -184,7 +183,7 @@ static void the_slowest_of_several(void **state)
 }
 
 /* An invisible part of the path may hide a segment; a segment that was found is reported. */
-static void a_way_that_is_seen_in_part(void **state)
+static void a_partly_visible_path(void **state)
 {
 	const struct sysfs_fixture *f = *state;
 	const char *path = "pci0000:00/" ROOT "/0000:03:00.0/0000:02:00.0/" ENTRY "/" SLOT;
@@ -203,9 +202,9 @@ static void a_way_that_is_seen_in_part(void **state)
 	assert_string_equal(s.segment, "0000:02:00.0");
 }
 
-/* A virtual machine shows a passed-through card on the root bus: the other end of its link is not
- * visible. A bridge to conventional PCI gives pairs that are no links. */
-static void ways_whose_links_cannot_be_told(void **state)
+/* In a virtual machine a passed-through card is on the root bus, and the other end of its link is
+ * not visible. Below a bridge to conventional PCI two devices are not ends of a link. */
+static void paths_with_unknown_links(void **state)
 {
 	const struct sysfs_fixture *f = *state;
 
@@ -217,14 +216,14 @@ static void ways_whose_links_cannot_be_told(void **state)
 	assert_int_equal(read_below(f, "pci0000:00/" ROOT "/" ENTRY).seen, 0);
 	assert_int_equal(read_below(f, ROOT).seen, 0);
 	assert_int_equal(read_below(f, "pci0000:00/../0000:00:01.0x").seen, 0);
-	/* Behind a volume management device a root complex of its own begins. */
+	/* A volume management device (VMD) begins a root complex of its own. */
 	assert_int_equal(read_below(f, "pci0000:00/0000:00:0e.0/pci10000:e0/" ROOT).seen,
 			 SETTINGS_PCIE | SETTINGS_PCIE_SEGMENT);
 }
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-static void what_is_no_link_is_unknown(void **state)
+static void invalid_links_are_unknown(void **state)
 {
 	static const struct {
 		const char *file, *text;
@@ -256,7 +255,7 @@ static void what_is_no_link_is_unknown(void **state)
 	}
 }
 
-static void a_device_that_sleeps_is_not_woken(void **state)
+static void a_suspended_device_is_not_woken(void **state)
 {
 	const struct sysfs_fixture *f = *state;
 
@@ -272,17 +271,12 @@ TEST_GROUP(pcie)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, sysfs_fixture_setup, sysfs_fixture_teardown)
 	const struct CMUnitTest tests[] = {
-		T(a_card_that_can_more_than_its_slot),
-		T(a_slot_that_can_more_than_its_card),
-		T(a_link_that_trained_down),
-		T(ends_that_disagree),
-		T(a_segment_in_the_middle),
-		T(between_the_ports_of_a_switch),
-		T(the_slowest_of_several),
-		T(a_way_that_is_seen_in_part),
-		T(ways_whose_links_cannot_be_told),
-		T(what_is_no_link_is_unknown),
-		T(a_device_that_sleeps_is_not_woken),
+		T(a_card_faster_than_its_slot),	    T(a_slot_faster_than_its_card),
+		T(a_link_that_trained_down),	    T(ends_that_disagree),
+		T(a_segment_in_the_middle),	    T(between_the_ports_of_a_switch),
+		T(the_slowest_of_several),	    T(a_partly_visible_path),
+		T(paths_with_unknown_links),	    T(invalid_links_are_unknown),
+		T(a_suspended_device_is_not_woken),
 	};
 #undef T
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The settings of a host's ports: from a fake kernel, from files of sysfs and configfs, and from
- * this machine's kernel. */
+/* Settings of a host's ports: from a fake kernel, from files of sysfs and configfs, and from the
+ * real kernel. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,73 +32,74 @@
 #define PF     "0000:05:00.0"
 #define VF     "0000:05:00.1"
 
-/* The fake kernel's answers about one netdev. */
-struct told {
+/* The fake kernel's answers about one netdev, and how often they were requested. */
+struct fake_netdev {
 	const char *netdev;
 	int ifindex;
 	const struct dcb_answer *dcb; /* NULL: -EOPNOTSUPP */
 	bool has_pause, receives, sends;
-	unsigned n_asked_dcb, n_asked_pause;
+	unsigned n_dcb_queries, n_pause_queries;
 };
 
 struct world {
 	struct sysfs_fixture *f;
 	struct host host;
-	struct told told[8];
+	struct fake_netdev netdevs[8];
 	size_t n;
 	bool no_family; /* a kernel without ethtool netlink */
 	struct settings_table table;
 };
 
-static struct told *told_of(struct world *w, const char *name, int ifindex)
+static struct fake_netdev *netdev_of(struct world *w, const char *name, int ifindex)
 {
 	for (size_t i = 0; i < w->n; i++)
-		if (name ? strcmp(w->told[i].netdev, name) == 0 : w->told[i].ifindex == ifindex)
-			return &w->told[i];
+		if (name ? strcmp(w->netdevs[i].netdev, name) == 0
+			 : w->netdevs[i].ifindex == ifindex)
+			return &w->netdevs[i];
 	return NULL;
 }
 
 /* --- the kernel ------------------------------------------------------------------------------- */
 
-static int tell_dcb(struct fake_netlink *k, const struct nlmsghdr *req, struct world *w)
+static int send_dcb(struct fake_netlink *k, const struct nlmsghdr *req, struct world *w)
 {
 	struct nlattr *name = nlmsg_find_attr((struct nlmsghdr *)req, sizeof(struct dcbmsg),
 					      DCB_ATTR_IFNAME);
-	struct told *t = name ? told_of(w, nla_data(name), 0) : NULL;
+	struct fake_netdev *t = name ? netdev_of(w, nla_data(name), 0) : NULL;
 
 	if (!t)
 		return -ENODEV;
-	t->n_asked_dcb++;
+	t->n_dcb_queries++;
 	if (!t->dcb)
 		return -EOPNOTSUPP;
-	fake_netlink_tell(k, req, dcb_answer_build(t->dcb, t->netdev));
+	fake_netlink_send(k, req, dcb_answer_build(t->dcb, t->netdev));
 	return 0;
 }
 
-static int tell_pause(struct fake_netlink *k, const struct nlmsghdr *req, struct world *w)
+static int send_pause(struct fake_netlink *k, const struct nlmsghdr *req, struct world *w)
 {
 	struct nlattr *header = nlmsg_find_attr((struct nlmsghdr *)req, sizeof(struct genlmsghdr),
 						ETHTOOL_A_PAUSE_HEADER);
 	struct nlattr *tb[ETHTOOL_A_HEADER_MAX + 1];
-	struct told *t;
+	struct fake_netdev *t;
 
 	if (!header || nla_parse_nested(tb, ETHTOOL_A_HEADER_MAX, header, NULL) < 0 ||
 	    !tb[ETHTOOL_A_HEADER_DEV_INDEX])
 		return -EINVAL;
-	/* Requesting frame counts queries the device. */
+	/* A request for frame counts would query the hardware. */
 	if (nla_get_u32(tb[ETHTOOL_A_HEADER_FLAGS]) != 0)
 		return -EINVAL;
-	t = told_of(w, NULL, (int)nla_get_u32(tb[ETHTOOL_A_HEADER_DEV_INDEX]));
+	t = netdev_of(w, NULL, (int)nla_get_u32(tb[ETHTOOL_A_HEADER_DEV_INDEX]));
 	if (!t)
 		return -ENODEV;
-	t->n_asked_pause++;
+	t->n_pause_queries++;
 	if (!t->has_pause)
 		return -EOPNOTSUPP;
-	fake_netlink_tell(k, req, pause_answer_build(FAMILY, t->receives, t->sends));
+	fake_netlink_send(k, req, pause_answer_build(FAMILY, t->receives, t->sends));
 	return 0;
 }
 
-static int tell_family(struct fake_netlink *k, const struct nlmsghdr *req, struct world *w)
+static int send_family(struct fake_netlink *k, const struct nlmsghdr *req, struct world *w)
 {
 	struct genlmsghdr g = {.cmd = CTRL_CMD_NEWFAMILY, .version = 1};
 	struct nl_msg *m;
@@ -108,7 +109,7 @@ static int tell_family(struct fake_netlink *k, const struct nlmsghdr *req, struc
 	m = nlmsg_alloc_simple(GENL_ID_CTRL, 0);
 	nlmsg_append(m, &g, sizeof(g), NLMSG_ALIGNTO);
 	nla_put_u16(m, CTRL_ATTR_FAMILY_ID, FAMILY);
-	fake_netlink_tell(k, req, m);
+	fake_netlink_send(k, req, m);
 	return 0;
 }
 
@@ -116,11 +117,11 @@ static int kernel(struct fake_netlink *k, const struct nlmsghdr *req, void *arg)
 {
 	switch (req->nlmsg_type) {
 	case RTM_GETDCB:
-		return tell_dcb(k, req, arg);
+		return send_dcb(k, req, arg);
 	case GENL_ID_CTRL:
-		return tell_family(k, req, arg);
+		return send_family(k, req, arg);
 	case FAMILY:
-		return tell_pause(k, req, arg);
+		return send_pause(k, req, arg);
 	default:
 		return -EOPNOTSUPP;
 	}
@@ -155,16 +156,16 @@ static int teardown(void **state)
 	return 0;
 }
 
-static struct told *add_netdev(struct world *w, const char *name, const char *function)
+static struct fake_netdev *add_netdev(struct world *w, const char *name, const char *function)
 {
 	struct netdev *d = build_netdev(&w->host, name, function);
-	struct told *t = &w->told[w->n++];
+	struct fake_netdev *t = &w->netdevs[w->n++];
 
-	*t = (struct told){.netdev = name, .ifindex = d->ifindex};
+	*t = (struct fake_netdev){.netdev = name, .ifindex = d->ifindex};
 	return t;
 }
 
-/* On this netdev; "": none. */
+/* netdev: the device's, "" = none. */
 static struct rdma_dev *add_rdma(struct world *w, const char *name, const char *function,
 				 const char *netdev)
 {
@@ -201,9 +202,9 @@ static const struct dcb_answer lossless = {
 #define DCB_PARTS (SETTINGS_DSCP | SETTINGS_PFC | SETTINGS_ETS | SETTINGS_DCBX)
 
 /* A PF with its RDMA device and netdev, configured for RoCE. */
-static struct told *add_pf(struct world *w)
+static struct fake_netdev *add_pf(struct world *w)
 {
-	struct told *t;
+	struct fake_netdev *t;
 
 	build_function(&w->host, FN_PF, PF, "", -1);
 	t = add_netdev(w, "ens1np0", PF);
@@ -213,9 +214,9 @@ static struct told *add_pf(struct world *w)
 	return t;
 }
 
-/* --- who is asked ----------------------------------------------------------------------------- */
+/* --- which netdev is queried ------------------------------------------------------------------ */
 
-static void a_port_is_what_its_netdev_says(void **state)
+static void a_port_has_the_settings_of_its_netdev(void **state)
 {
 	struct world *w = *state;
 	const struct port_settings *s;
@@ -235,11 +236,11 @@ static void a_port_is_what_its_netdev_says(void **state)
 	assert_null(settings_of(&w->table, "mlx5_1", 1));
 }
 
-/* One request for all ports of the netdev. */
-static void vfs_share_what_their_pf_says(void **state)
+/* All functions of the port share one request. */
+static void vfs_share_their_pfs_settings(void **state)
 {
 	struct world *w = *state;
-	struct told *pf = add_pf(w);
+	struct fake_netdev *pf = add_pf(w);
 	struct rdma_dev *away;
 
 	build_function(&w->host, FN_VF, VF, PF, 0);
@@ -247,7 +248,7 @@ static void vfs_share_what_their_pf_says(void **state)
 	build_function(&w->host, FN_SF, "mlx5_core.sf.4", PF, 7);
 	add_netdev(w, "ens1v0", VF)->dcb = &lossless;
 	add_rdma(w, "mlx5_1", VF, "ens1v0");
-	/* In a pod: its own netdev is out of sight. */
+	/* In a pod, so its own netdev is not visible. */
 	away = add_rdma(w, "mlx5_2", "0000:05:00.2", "");
 	away->nsid = away->ports[0].netdev_nsid = 3;
 	add_rdma(w, "mlx5_3", "mlx5_core.sf.4", "");
@@ -257,15 +258,15 @@ static void vfs_share_what_their_pf_says(void **state)
 	assert_int_equal(settings_of(&w->table, "mlx5_3", 1)->seen, DCB_PARTS | SETTINGS_PAUSE);
 	assert_int_equal(w->table.n, 4);
 	/* Queried for the PF's port and used by all others. */
-	assert_in_range(pf->n_asked_dcb, 1, 1);
-	assert_in_range(pf->n_asked_pause, 1, 1);
-	assert_int_equal(w->told[1].n_asked_dcb, 0);
+	assert_in_range(pf->n_dcb_queries, 1, 1);
+	assert_in_range(pf->n_pause_queries, 1, 1);
+	assert_int_equal(w->netdevs[1].n_dcb_queries, 0);
 }
 
 static void representors_are_not_the_port(void **state)
 {
 	struct world *w = *state;
-	struct told *rep;
+	struct fake_netdev *rep;
 
 	add_pf(w);
 	rep = add_netdev(w, "ens1pf0vf0", PF);
@@ -274,10 +275,10 @@ static void representors_are_not_the_port(void **state)
 	build_function(&w->host, FN_VF, VF, PF, 0);
 	add_rdma(w, "mlx5_1", VF, "");
 	assert_int_equal(read_port(w, "mlx5_1")->pfc, 8);
-	assert_int_equal(rep->n_asked_dcb, 0);
+	assert_int_equal(rep->n_dcb_queries, 0);
 }
 
-/* Two ports on one function: a VF may go through either. */
+/* A PF with two ports: a VF may use either. */
 static void a_vf_of_two_ports_is_unknown(void **state)
 {
 	struct world *w = *state;
@@ -293,27 +294,27 @@ static void a_vf_of_two_ports_is_unknown(void **state)
 static void a_pf_in_another_namespace_is_unknown(void **state)
 {
 	struct world *w = *state;
-	struct told *pf = add_pf(w), *other;
+	struct fake_netdev *pf = add_pf(w), *other;
 
 	find_netdev(&w->host, "ens1np0")->nsid = 3;
 	find_rdma(&w->host, "mlx5_0")->ports[0].netdev_nsid = 3;
 	build_function(&w->host, FN_VF, VF, PF, 0);
 	add_rdma(w, "mlx5_1", VF, "");
-	/* Numbers of netdevs are a namespace's: ours has another one of that number. */
+	/* Interface indices belong to a namespace: in ours the index belongs to another netdev. */
 	other = add_netdev(w, "eth0", "");
 	other->dcb = &lossless;
 	find_netdev(&w->host, "eth0")->ifindex = other->ifindex = pf->ifindex;
 	assert_int_equal(read_port(w, "mlx5_0")->seen, 0);
 	assert_int_equal(settings_of(&w->table, "mlx5_1", 1)->seen, 0);
-	assert_int_equal(pf->n_asked_dcb + other->n_asked_dcb, 0);
+	assert_int_equal(pf->n_dcb_queries + other->n_dcb_queries, 0);
 }
 
-/* --- what does not answer --------------------------------------------------------------------- */
+/* --- missing answers -------------------------------------------------------------------------- */
 
-static void what_a_driver_refuses_is_unknown(void **state)
+static void rejected_settings_are_unknown(void **state)
 {
 	struct world *w = *state;
-	struct told *pf = add_pf(w);
+	struct fake_netdev *pf = add_pf(w);
 
 	pf->dcb = NULL;
 	assert_int_equal(read_port(w, "mlx5_0")->seen, SETTINGS_PAUSE);
@@ -329,7 +330,7 @@ static void what_a_driver_refuses_is_unknown(void **state)
 static void refusals_stay_with_their_netdev(void **state)
 {
 	struct world *w = *state;
-	struct told *other;
+	struct fake_netdev *other;
 
 	add_pf(w)->dcb = NULL;
 	build_function(&w->host, FN_VIRTUAL, "rxe0", "", -1);
@@ -344,18 +345,18 @@ static void refusals_stay_with_their_netdev(void **state)
 	assert_int_equal(settings_of(&w->table, "mlx5_6", 1)->seen, DCB_PARTS);
 }
 
-/* This machine's netlink is not used with a copied tree. */
-static void a_copied_tree_is_not_asked_about(void **state)
+/* This machine's netlink is not combined with a copied tree. */
+static void a_copied_tree_causes_no_queries(void **state)
 {
 	struct world *w = *state;
-	struct told *pf = add_pf(w);
+	struct fake_netdev *pf = add_pf(w);
 
 	w->f->hw.live = false;
 	assert_int_equal(read_port(w, "mlx5_0")->seen, 0);
-	assert_int_equal(pf->n_asked_dcb + pf->n_asked_pause, 0);
+	assert_int_equal(pf->n_dcb_queries + pf->n_pause_queries, 0);
 }
 
-/* In the host's order numbers count as numbers. */
+/* The host's order compares numbers in names as numbers, so mlx5_10 comes after mlx5_2. */
 static void each_port_is_found_by_its_name(void **state)
 {
 	static const char *const names[] = {"mlx5_2", "mlx5_10", "mlx5_1", "bnxt_re0"};
@@ -385,7 +386,7 @@ static void a_host_without_ports(void **state)
 
 /* --- drivers ---------------------------------------------------------------------------------- */
 
-static void zeros_of_bnxt_are_no_settings(void **state)
+static void zeros_of_bnxt_are_unknown(void **state)
 {
 	static const struct ieee_ets no_ets;
 	struct dcb_answer unset = {.ets = &no_ets,
@@ -399,8 +400,7 @@ static void zeros_of_bnxt_are_no_settings(void **state)
 	snprintf(find_function(&w->host, PF)->driver, 32, "bnxt_en");
 	assert_int_equal(read_port(w, "mlx5_0")->seen,
 			 SETTINGS_DSCP | SETTINGS_DCBX | SETTINGS_PAUSE);
-	/* Settings made by the host are valid, and so are the firmware's if the firmware
-	 * decides. */
+	/* Values other than zero count, and zeros do if the firmware configures the port. */
 	unset.pfc = &pfc;
 	unset.ets = &ets;
 	assert_int_equal(read_port(w, "mlx5_0")->seen, DCB_PARTS | SETTINGS_PAUSE);
@@ -409,11 +409,11 @@ static void zeros_of_bnxt_are_no_settings(void **state)
 	assert_int_equal(read_port(w, "mlx5_0")->seen, DCB_PARTS | SETTINGS_PAUSE);
 }
 
-static void a_drivers_file_of_trust_holds_against_the_table(void **state)
+static void a_drivers_trust_file_overrides_the_table(void **state)
 {
 	struct dcb_answer none = {.pfc = &pfc};
 	struct world *w = *state;
-	struct told *pf = add_pf(w);
+	struct fake_netdev *pf = add_pf(w);
 
 	tmptree_write(w->f->dir, "class/net/ens1np0/qos/trust", "pcp\n");
 	assert_false(read_port(w, "mlx5_0")->dscp_trusted);
@@ -424,7 +424,7 @@ static void a_drivers_file_of_trust_holds_against_the_table(void **state)
 	assert_false(read_port(w, "mlx5_0")->dscp_trusted);
 	tmptree_write(w->f->dir, "class/net/ens1np0/qos/trust", "%080d\n", 0);
 	assert_false(read_port(w, "mlx5_0")->dscp_trusted);
-	/* Trust without the table is half a part. */
+	/* Without the table, trust alone is not exported. */
 	pf->dcb = NULL;
 	assert_false(read_port(w, "mlx5_0")->seen & SETTINGS_DSCP);
 }
@@ -454,7 +454,7 @@ static void defaults_of_rdma_cm(void **state)
 	assert_int_equal(s->cm_tos, 0);
 }
 
-static void what_rdma_cm_cannot_mean_is_unknown(void **state)
+static void invalid_values_of_rdma_cm_are_unknown(void **state)
 {
 	static const char *const modes[] = {"", "RoCE v3\n", "RoCE v2\x1b[31m\n", "roce v2\n",
 					    "RoCE v2 and so much more than there is room for\n"};
@@ -472,8 +472,8 @@ static void what_rdma_cm_cannot_mean_is_unknown(void **state)
 	assert_false(settings_of(&w->table, "mlx5_0", 1)->seen & SETTINGS_CM_TYPE);
 }
 
-/* mkdir() there is what makes an entry, and changes the host. */
-static void no_folder_is_made_in_configfs(void **state)
+/* A mkdir() there would create an entry and change the host. */
+static void no_folder_is_created_in_configfs(void **state)
 {
 	struct world *w = *state;
 	struct stat st;
@@ -485,8 +485,8 @@ static void no_folder_is_made_in_configfs(void **state)
 	assert_int_equal(fstatat(w->f->hw.sys_fd, "kernel/config/rdma_cm/mlx5_0", &st, 0), -1);
 }
 
-/* "IB/RoCE v1" is the name of InfiniBand's only type. */
-static void infiniband_has_no_type_of_roce(void **state)
+/* InfiniBand ports report "IB/RoCE v1", too. */
+static void infiniband_has_no_roce_type(void **state)
 {
 	struct world *w = *state;
 
@@ -512,7 +512,7 @@ static void write_link(struct world *w, const char *id)
 	}
 }
 
-/* Also in a tree that is not this machine's, and for a VF that lives in a pod. */
+/* Also read in a copied tree, and for a VF in a pod. */
 static void the_link_is_the_physical_functions(void **state)
 {
 	struct world *w = *state;
@@ -533,9 +533,9 @@ static void the_link_is_the_physical_functions(void **state)
 	assert_int_equal(settings_of(&w->table, "mlx5_0", 1)->pcie.width, 8);
 }
 
-/* --- memory, and this machine ----------------------------------------------------------------- */
+/* --- memory, and the real kernel -------------------------------------------------------------- */
 
-/* Each allocation in turn: all of it, or -ENOMEM and nothing. */
+/* Fails each allocation in turn: the result is the whole table, or -ENOMEM and no table. */
 static void without_memory_there_is_no_table(void **state)
 {
 	struct world *w = *state;
@@ -565,7 +565,7 @@ static void without_memory_there_is_no_table(void **state)
 	fail();
 }
 
-/* The loopback device supports none of these, with any kernel, so nothing is known. */
+/* The loopback device supports none of these on any kernel. */
 static void this_machines_kernel_refuses_for_loopback(void **state)
 {
 	struct world *w = *state;
@@ -585,22 +585,22 @@ TEST_GROUP(settings_read)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(a_port_is_what_its_netdev_says),
-		T(vfs_share_what_their_pf_says),
+		T(a_port_has_the_settings_of_its_netdev),
+		T(vfs_share_their_pfs_settings),
 		T(representors_are_not_the_port),
 		T(a_vf_of_two_ports_is_unknown),
 		T(a_pf_in_another_namespace_is_unknown),
-		T(what_a_driver_refuses_is_unknown),
+		T(rejected_settings_are_unknown),
 		T(refusals_stay_with_their_netdev),
-		T(a_copied_tree_is_not_asked_about),
+		T(a_copied_tree_causes_no_queries),
 		T(each_port_is_found_by_its_name),
 		T(a_host_without_ports),
-		T(zeros_of_bnxt_are_no_settings),
-		T(a_drivers_file_of_trust_holds_against_the_table),
+		T(zeros_of_bnxt_are_unknown),
+		T(a_drivers_trust_file_overrides_the_table),
 		T(defaults_of_rdma_cm),
-		T(what_rdma_cm_cannot_mean_is_unknown),
-		T(no_folder_is_made_in_configfs),
-		T(infiniband_has_no_type_of_roce),
+		T(invalid_values_of_rdma_cm_are_unknown),
+		T(no_folder_is_created_in_configfs),
+		T(infiniband_has_no_roce_type),
 		T(the_link_is_the_physical_functions),
 		T(without_memory_there_is_no_table),
 		T(this_machines_kernel_refuses_for_loopback),

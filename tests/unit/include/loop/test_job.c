@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Work on libuv's threads. */
+/* Work on libuv's worker threads. */
 #include "job.h"
 
 #include <fcntl.h>
@@ -65,7 +65,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void test_runs_elsewhere_and_ends_here(void **state)
+static void test_runs_on_a_worker_and_ends_on_the_loop(void **state)
 {
 	struct owner o = {.loop = &loop};
 
@@ -81,7 +81,7 @@ static void test_runs_elsewhere_and_ends_here(void **state)
 	assert_false(pthread_equal(o.worker, pthread_self()));
 }
 
-static void test_the_next_one_from_its_end(void **state)
+static void test_the_next_job_begins_in_the_callback(void **state)
 {
 	struct owner o = {.loop = &loop, .rounds = 3};
 
@@ -93,7 +93,7 @@ static void test_the_next_one_from_its_end(void **state)
 	assert_false(o.job.running);
 }
 
-static void test_its_end_may_free_it(void **state)
+static void test_the_callback_may_free_the_job(void **state)
 {
 	struct owner *o = calloc(1, sizeof(*o));
 
@@ -103,9 +103,9 @@ static void test_its_end_may_free_it(void **state)
 	uv_run(&loop, UV_RUN_DEFAULT);
 }
 
-/* --- work that does not end ------------------------------------------------------------------- */
+/* --- work that hangs -------------------------------------------------------------------------- */
 
-/* Opens a named pipe without a writer. */
+/* Work that hangs in opening a named pipe without a writer. */
 struct stuck {
 	struct job job;
 	char *dir, path[256];
@@ -169,7 +169,7 @@ static bool is_done(void *arg)
 	return ((struct owner *)arg)->n_done > 0;
 }
 
-static void test_what_does_not_end_is_told_once(void **state)
+static void test_a_hanging_job_is_reported_once(void **state)
 {
 	struct owner other = {.loop = &loop};
 	struct job_status jobs[4];
@@ -190,7 +190,7 @@ static void test_what_does_not_end_is_told_once(void **state)
 	assert_true(jobs[0].has_thread);
 	assert_true(jobs[0].for_ms >= 5);
 	assert_true(loop_until(&loop, is_done, &other, PATIENCE_MS));
-	assert_true(loop_sleeps(&loop, 50, 1)); /* nothing is left that is due */
+	assert_true(loop_sleeps(&loop, 50, 1)); /* no timer is left */
 	assert_int_equal(s.n_slow, 1);
 	stuck_let_go(&s);
 	job_watch_close(&watch);
@@ -200,7 +200,7 @@ static void test_what_does_not_end_is_told_once(void **state)
 	assert_int_equal(job_oldest_ms(), 0);
 }
 
-/* The watch alone keeps no loop alive, and does not wake an idle loop. */
+/* The watch alone neither keeps the loop alive nor wakes it. */
 static void test_the_watch_costs_nothing(void **state)
 {
 	struct owner o = {.loop = &loop};
@@ -216,7 +216,7 @@ static void test_the_watch_costs_nothing(void **state)
 	uv_run(&loop, UV_RUN_DEFAULT);
 }
 
-static void test_the_end_does_not_wait_for_ever(void **state)
+static void test_draining_has_a_deadline(void **state)
 {
 	struct owner o = {.loop = &loop};
 	struct stuck s;
@@ -237,9 +237,12 @@ TEST_GROUP(job)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(test_runs_elsewhere_and_ends_here), TEST(test_the_next_one_from_its_end),
-		TEST(test_its_end_may_free_it),		 TEST(test_what_does_not_end_is_told_once),
-		TEST(test_the_watch_costs_nothing),	 TEST(test_the_end_does_not_wait_for_ever),
+		TEST(test_runs_on_a_worker_and_ends_on_the_loop),
+		TEST(test_the_next_job_begins_in_the_callback),
+		TEST(test_the_callback_may_free_the_job),
+		TEST(test_a_hanging_job_is_reported_once),
+		TEST(test_the_watch_costs_nothing),
+		TEST(test_draining_has_a_deadline),
 	};
 
 	return test_group_run(tests, NULL, NULL);

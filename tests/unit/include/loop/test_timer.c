@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The timer of what is due. */
+/* The timer that a loop's module keeps for its next action. */
 #include "timer.h"
 
 #include <setjmp.h>
@@ -62,7 +62,7 @@ static bool is_set(void)
 	return uv_is_active((uv_handle_t *)&owner.timer.handle);
 }
 
-static void test_nothing_is_due_at_first(void **state)
+static void test_a_new_timer_is_not_set(void **state)
 {
 	(void)state;
 	assert_false(is_set());
@@ -70,18 +70,18 @@ static void test_nothing_is_due_at_first(void **state)
 	assert_int_equal(owner.fired, 0);
 }
 
-static void test_is_due_once(void **state)
+static void test_fires_once(void **state)
 {
 	(void)state;
 	timer_at(&owner.timer, uv_now(&loop) + 2);
 	uv_run(&loop, UV_RUN_DEFAULT);
 	assert_int_equal(owner.fired, 1);
-	timer_at(&owner.timer, 0); /* has passed long since */
+	timer_at(&owner.timer, 0); /* in the past */
 	uv_run(&loop, UV_RUN_DEFAULT);
 	assert_int_equal(owner.fired, 2);
 }
 
-static void test_the_last_word_counts(void **state)
+static void test_the_last_setting_counts(void **state)
 {
 	(void)state;
 	timer_in(&owner.timer, LONG_MS);
@@ -118,7 +118,7 @@ static void test_closed_while_it_is_set(void **state)
 	assert_int_equal(owner.closed, 1);
 }
 
-static void test_closed_from_within(void **state)
+static void test_closed_in_its_callback(void **state)
 {
 	(void)state;
 	owner.close_when_due = true;
@@ -128,7 +128,7 @@ static void test_closed_from_within(void **state)
 	assert_int_equal(owner.closed, 1);
 }
 
-static void test_nobody_has_to_be_told_of_the_end(void **state)
+static void test_closed_without_a_callback(void **state)
 {
 	struct timer timer;
 
@@ -143,13 +143,10 @@ TEST_GROUP(timer)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(test_nothing_is_due_at_first),
-		TEST(test_is_due_once),
-		TEST(test_the_last_word_counts),
-		TEST(test_within_only_brings_forward),
-		TEST(test_closed_while_it_is_set),
-		TEST(test_closed_from_within),
-		TEST(test_nobody_has_to_be_told_of_the_end),
+		TEST(test_a_new_timer_is_not_set),    TEST(test_fires_once),
+		TEST(test_the_last_setting_counts),   TEST(test_within_only_brings_forward),
+		TEST(test_closed_while_it_is_set),    TEST(test_closed_in_its_callback),
+		TEST(test_closed_without_a_callback),
 	};
 
 	return test_group_run(tests, NULL, NULL);

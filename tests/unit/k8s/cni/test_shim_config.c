@@ -16,7 +16,7 @@
 #include "cleanup.h"
 #include "test_group.h"
 
-/* Loads a text: *ret is the configuration, or NULL with the error's code. */
+/* Loads a text; *ret is the configuration, or NULL with the code of the error. */
 static int config_load(const char *text, json_t **ret, struct shim_error *e)
 {
 	AUTO_FREE char *copy = strdup(text);
@@ -62,7 +62,7 @@ static void test_documents(void **state)
 	}
 }
 
-/* jansson refuses a document for a number that no C type holds, under whatever key. */
+/* jansson rejects a document with a number that no C type can hold, under any key. */
 static void test_numbers_out_of_range(void **state)
 {
 	const struct {
@@ -96,7 +96,7 @@ static void test_numbers_out_of_range(void **state)
 	}
 }
 
-/* The code that a version gets for a verb. version: as JSON, NULL = none. */
+/* The error code for a verb with this version. version: as JSON, NULL = absent. */
 static int version_code(const char *version, enum shim_verb verb, struct shim_error *e)
 {
 	json_t *config = json_object();
@@ -147,7 +147,7 @@ static void test_versions_of_verbs(void **state)
 	}
 }
 
-static void test_versions_that_we_speak(void **state)
+static void test_supported_versions(void **state)
 {
 	struct shim_error e;
 
@@ -168,7 +168,7 @@ TEST_GROUP(shim_config)
 		cmocka_unit_test(test_documents),
 		cmocka_unit_test(test_numbers_out_of_range),
 		cmocka_unit_test(test_versions_of_verbs),
-		cmocka_unit_test(test_versions_that_we_speak),
+		cmocka_unit_test(test_supported_versions),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -21,7 +21,7 @@
 static const char *const env_names[] = {"CNI_COMMAND", "CNI_CONTAINERID", "CNI_NETNS",
 					"CNI_IFNAME",  "CNI_PATH",	  "CNI_ARGS"};
 
-/* A complete one, with the value of one variable changed; NULL = absent. */
+/* Sets a complete environment with the value of one variable changed; NULL = unset. */
 static void env_set(const char *command, const char *name, const char *value)
 {
 	const char *const values[] = {command, "some-id",      "/run/netns/a",
@@ -161,7 +161,7 @@ static void test_cni_args(void **state)
 	}
 }
 
-/* The error quotes a part of a long pair. */
+/* The error quotes only the beginning of a long pair. */
 static void test_long_args(void **state)
 {
 	char args[HUGE_ARG + 1];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The errors that the CNI plugin prints. */
-#include "shim_error.h"
+#include "shim_io.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -44,7 +44,7 @@ static void test_objects(void **state)
 	check_text(&e, "{\"code\": 999, \"msg\": \"unknown error\"}");
 }
 
-/* containerd takes a DEL with such an error for done. */
+/* containerd treats a DEL with such an error as successful. */
 static void test_phrases_that_runtimes_treat_as_success(void **state)
 {
 	const char *const said[] = {
@@ -89,7 +89,7 @@ static void test_other_bytes(void **state)
 	json_decref(doc);
 }
 
-/* Cut off, and an object still. */
+/* Cut off, and still a valid object. */
 static void test_long_texts(void **state)
 {
 	struct shim_error e;

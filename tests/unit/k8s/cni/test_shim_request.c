@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The request of the CNI plugin to the daemon. */
-#include "shim_request.h"
+#include "shim_call.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -65,15 +65,15 @@ static void test_members(void **state)
 	(void)state;
 	assert_true(json_equal(is, to_be));
 	json_decref(is);
-	is = request_of(&request_env, SHIM_DEL, config); /* that undoes it */
+	is = request_of(&request_env, SHIM_DEL, config); /* the DEL of the same attachment */
 	assert_string_equal(json_string_value(json_object_get(is, "command")), "DEL");
 	json_decref(is);
 	json_decref(to_be);
 	json_decref(config);
 }
 
-/* The daemon reads no more than a MiB: a DEL leaves out what it can do without, and an ADD fails.
- */
+/* The daemon reads at most 1 MiB: a longer DEL is sent without its optional members, a longer ADD
+ * fails. */
 static void test_cuts(void **state)
 {
 	const struct {
@@ -104,7 +104,7 @@ static void test_cuts(void **state)
 	}
 }
 
-/* What the least request leaves out: names that no text should have, and the variables. */
+/* It leaves out an overlong network name and the variables that a DEL does not need. */
 static void test_the_shortest_request_of_a_del(void **state)
 {
 	AUTO_FREE char *long_path = malloc(MIB + 1);
@@ -123,12 +123,12 @@ static void test_the_shortest_request_of_a_del(void **state)
 	assert_string_equal(json_string_value(json_object_get(is, "path")), "");
 	assert_string_equal(json_string_value(json_object_get(is, "containerID")), "c1");
 	json_decref(is);
-	env.container_id = long_path; /* nothing is left that can be left out */
+	env.container_id = long_path; /* nothing more can be left out */
 	request_refused(&env, SHIM_DEL, config, SHIM_DECODE);
 	json_decref(config);
 }
 
-static void test_bytes_that_are_no_text(void **state)
+static void test_invalid_utf8(void **state)
 {
 	struct shim_env env = request_env;
 	json_t *config = json_object(), *is;
@@ -148,7 +148,7 @@ TEST_GROUP(shim_request)
 		cmocka_unit_test(test_members),
 		cmocka_unit_test(test_cuts),
 		cmocka_unit_test(test_the_shortest_request_of_a_del),
-		cmocka_unit_test(test_bytes_that_are_no_text),
+		cmocka_unit_test(test_invalid_utf8),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Results of the CNI plugin in the shape of each version, and those before it in a chain. */
+/* Results of the CNI plugin in the format of each version, merged with previous results of a
+ * chain. */
 #include "shim_result.h"
 
 #include <errno.h>
@@ -128,7 +129,7 @@ static void test_older_results_are_read(void **state)
 		    "{\"interfaces\": [], \"ips\": [{\"address\": \"1.2.3.4/24\", "
 		    "\"gateway\": \"1.2.3.1\"}], \"routes\": [{\"dst\": \"0.0.0.0/0\"}], "
 		    "\"dns\": {}}");
-	/* Members that the specification does not know, and empty ones. */
+	/* Members that are not in the specification, and empty ones. */
 	check_equal(read_of("{\"interfaces\": [{\"name\": \"a\", \"mac\": \"\", \"x\": 1}], "
 			    "\"ips\": null, \"dns\": {\"search\": [], \"domain\": \"\"}, \"y\": 2}",
 			    "0.4.0"),
@@ -181,7 +182,7 @@ static json_t *chained(const char *ours, const char *previous)
 	return result;
 }
 
-/* The previous plugin's come first, and indices of ours move on. */
+/* The previous plugin's entries come first, and the indices in ours are shifted. */
 static void test_chains(void **state)
 {
 	(void)state;
@@ -199,7 +200,7 @@ static void test_chains(void **state)
 		"{\"address\": \"3.3.3.3/24\"}], \"routes\": [], \"dns\": {\"domain\": \"d\"}}");
 }
 
-static void test_chains_that_the_daemon_made(void **state)
+static void test_chains_merged_by_the_daemon(void **state)
 {
 	static const char whole[] = "{\"interfaces\": [{\"name\": \"eth0\", \"sandbox\": \"/s\"}, "
 				    "{\"name\": \"net1\"}], \"ips\": [{\"interface\": 1, "
@@ -210,7 +211,7 @@ static void test_chains_that_the_daemon_made(void **state)
 		    "{\"interfaces\": [{\"name\": \"eth0\", \"sandbox\": \"/s\"}, "
 		    "{\"name\": \"net1\"}], \"ips\": [{\"interface\": 1, "
 		    "\"address\": \"1.1.1.1/24\"}], \"routes\": [], \"dns\": {}}");
-	/* Of the same name, but in another sandbox: a different interface. */
+	/* The same name in another sandbox is a different interface. */
 	assert_int_equal(3, ({
 				 json_t *r = chained(whole, "{\"interfaces\": [{\"name\": "
 							    "\"net1\", \"sandbox\": \"/t\"}]}");
@@ -229,7 +230,7 @@ TEST_GROUP(shim_result)
 		cmocka_unit_test(test_older_results_are_read),
 		cmocka_unit_test(test_invalid_results),
 		cmocka_unit_test(test_chains),
-		cmocka_unit_test(test_chains_that_the_daemon_made),
+		cmocka_unit_test(test_chains_merged_by_the_daemon),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* DEL requests that the CNI plugin queues. */
-#include "shim_spool.h"
+/* DEL requests that the CNI plugin queues as files. */
+#include "shim_io.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,7 +26,7 @@
 #include "test_group.h"
 #include "tmptree.h"
 
-/* Files of a queue; *ret_complete: those that the daemon reads. */
+/* Counts the files of a queue; *ret_complete: those that the daemon would read. */
 static unsigned spool_count(const char *dir, unsigned *ret_complete)
 {
 	char path[4096];
@@ -70,7 +71,39 @@ static void test_requests_are_stored(void **state)
 	tmptree_free(dir);
 }
 
-/* Nothing is left of a request that could not be written durably. */
+/* The daemon reads every name without a leading dot, so such a name may appear only by a rename. */
+static void test_a_request_appears_complete(void **state)
+{
+	char *dir = tmptree_new();
+	char path[4096], buf[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
+	AUTO_FD watch = inotify_init1(IN_CLOEXEC);
+	unsigned n_written = 0, n_renamed = 0;
+	struct err e = {0};
+	ssize_t len;
+
+	(void)state;
+	assert_int_equal(shim_spool_put(dir, "{}", &e), 0);
+	snprintf(path, sizeof(path), "%s/cni/del", dir);
+	assert_true(inotify_add_watch(watch, path, IN_CREATE | IN_MODIFY | IN_MOVED_TO) >= 0);
+	assert_int_equal(shim_spool_put(dir, "{\"a\": 1}", &e), 0);
+	len = read(watch, buf, sizeof(buf));
+	assert_true(len > 0);
+	for (ssize_t at = 0; at < len;) {
+		const struct inotify_event *event = (const void *)(buf + at);
+
+		n_written += event->name[0] == '.' && event->mask & IN_MODIFY;
+		if (event->name[0] != '.') {
+			assert_int_equal(event->mask, IN_MOVED_TO);
+			assert_true(n_written > 0);
+			n_renamed++;
+		}
+		at += (ssize_t)(sizeof(*event) + event->len);
+	}
+	assert_int_equal(n_renamed, 1);
+	tmptree_free(dir);
+}
+
+/* A request that could not be written durably leaves no file. */
 static void test_a_failed_write_leaves_no_file(void **state)
 {
 	char *dir = tmptree_new();
@@ -93,7 +126,7 @@ static void test_a_failed_write_leaves_no_file(void **state)
 		n = spool_count(dir, &complete);
 		assert_int_equal(n, complete);
 	}
-	assert_true(nth > 3); /* write(), and fsync() of file and folder */
+	assert_true(nth > 3); /* write(), and fsync() of the file and the folder */
 	tmptree_free(dir);
 }
 
@@ -106,7 +139,7 @@ static void spool_refused(const char *dir, int wanted)
 	spool_has(dir, 0);
 }
 
-/* Another user's folder, a link, a file in its place. */
+/* The queue's folder belongs to another user, is a link or a file. */
 static void test_folders(void **state)
 {
 	char *dir = tmptree_new(), *other = tmptree_new();
@@ -164,7 +197,7 @@ static void *spool_sweeper(void *arg)
 	return NULL;
 }
 
-/* It may come between the creation of a file and its lock. */
+/* The daemon may run between the creation of a file and its lock. */
 static void test_no_request_is_lost_to_the_sweeper(void **state)
 {
 	char *dir = tmptree_new();
@@ -187,6 +220,7 @@ TEST_GROUP(shim_spool)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_requests_are_stored),
+		cmocka_unit_test(test_a_request_appears_complete),
 		cmocka_unit_test(test_a_failed_write_leaves_no_file),
 		cmocka_unit_test(test_folders),
 		cmocka_unit_test(test_no_request_is_lost_to_the_sweeper),

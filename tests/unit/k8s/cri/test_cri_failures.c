@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A container runtime that restarts, refuses, talks nonsense or not at all, and a client that is
- * closed, or out of memory, at any moment. */
+/* A container runtime that restarts, refuses, answers invalidly or not at all, and a client that is
+ * closed or runs out of memory at any moment. */
 #include "cri.h"
 
 #include <setjmp.h>
@@ -31,7 +31,8 @@ static void test_a_restart(void **state)
 	fake_cri_stop(&f.fake, false);
 	fake_cri_set(&f.fake, three_sandboxes, 2);
 	loop_wakeups(&f.loop, 100);
-	assert_true(cri_sandboxes(f.cri)->known); /* not for long enough */
+	/* a short outage does not make the list unknown */
+	assert_true(cri_sandboxes(f.cri)->known);
 	assert_int_equal(cri_sandboxes(f.cri)->n, 3);
 	f.fake.version = "1.7.24";
 	fake_cri_start(&f.fake);
@@ -40,7 +41,7 @@ static void test_a_restart(void **state)
 	cri_until(&f, cri_is_listened_to);
 	assert_string_equal(cri_status_of(&f).runtime, "containerd 1.7.24");
 	assert_string_equal(cri_status_of(&f).error, "");
-	assert_int_equal(f.fake.details, 3); /* what was known stays */
+	assert_int_equal(f.fake.details, 3); /* known details are kept */
 	cri_fixture_stop(&f);
 }
 
@@ -49,7 +50,7 @@ static bool has_two_greetings(struct cri_fixture *f)
 	return f->fake.greetings >= 2;
 }
 
-/* The runtime before still answers, but is not the one at the path any more. */
+/* The previous runtime still answers, but its socket is no longer the one at the path. */
 static void test_a_socket_that_is_replaced(void **state)
 {
 	struct uds_server *before;
@@ -76,7 +77,7 @@ static void test_a_stream_that_ends(void **state)
 	(void)state;
 	cri_fixture_init(&f);
 	cri_fixture_start(&f);
-	cri_fixture_calm(&f); /* it has come for more than a second */
+	cri_fixture_calm(&f); /* so that the stream has lasted longer than a second */
 	fake_cri_end_events(&f.fake, GRPC_OK);
 	cri_until(&f, has_two_greetings);
 	cri_until(&f, cri_is_listened_to);
@@ -132,7 +133,7 @@ static void test_an_invalid_list(void **state)
 	cri_fixture_stop(&f);
 }
 
-/* After five seconds the list counts as unknown; what was known is kept, but not as current. */
+/* After five seconds the list is unknown; its entries are kept, but do not count as current. */
 static void test_a_runtime_that_does_not_answer(void **state)
 {
 	struct cri_fixture f;
@@ -186,18 +187,18 @@ static void test_closing_from_the_callback(void **state)
 
 	(void)state;
 	cri_fixture_init(&f);
-	f.close_when_told = true;
+	f.close_in_callback = true;
 	cri_fixture_start(&f);
 	cri_until(&f, is_closed);
 	cri_fixture_stop(&f);
 	cri_fixture_init(&f);
-	f.close_when_told = true;
+	f.close_in_callback = true;
 	cri_fixture_open(&f);
 	cri_until(&f, is_closed);
 	cri_fixture_stop(&f);
 }
 
-/* Whatever allocation of ours fails: it is told, and tried again. */
+/* Whichever of our allocations fails, it is reported and retried. */
 static void test_no_memory(void **state)
 {
 	struct cri_fixture f;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A container runtime's list of sandboxes and their details: what is asked, when, and how often. */
+/* A container runtime's list of sandboxes and their details: what the client queries, when, and how
+ * often. */
 #include "cri.h"
 
 #include <setjmp.h>
@@ -53,14 +54,14 @@ static void test_details_are_queried_once(void **state)
 	cri_fixture_stop(&f);
 }
 
-static uint64_t refreshed_ms; /* when the test asked for it */
+static uint64_t refreshed_ms; /* time of the test's cri_refresh() */
 
-static bool is_asked_later(struct cri_fixture *f)
+static bool was_queried_later(struct cri_fixture *f)
 {
 	return f->asked_ms >= refreshed_ms;
 }
 
-static void test_a_refresh_is_answered_by_a_later_question(void **state)
+static void test_a_refresh_is_answered_by_a_later_query(void **state)
 {
 	struct cri_fixture f;
 
@@ -72,12 +73,12 @@ static void test_a_refresh_is_answered_by_a_later_question(void **state)
 		uv_update_time(&f.loop);
 		refreshed_ms = uv_now(&f.loop);
 		cri_refresh(f.cri);
-		cri_until(&f, is_asked_later);
+		cri_until(&f, was_queried_later);
 	}
 	cri_fixture_stop(&f);
 }
 
-/* As often as somebody may want it. */
+/* Requests a refresh each time the loop runs. */
 static bool is_listed_ten_times(struct cri_fixture *f)
 {
 	cri_refresh(f->cri);
@@ -97,7 +98,7 @@ static void test_refreshes_are_spaced(void **state)
 	uv_update_time(&f.loop);
 	began_ms = uv_now(&f.loop);
 	cri_until(&f, is_listed_ten_times);
-	/* At least 4 ms from each to the next; clocks of milliseconds may lose one. */
+	/* at least 4 ms apart, less the millisecond that a clock may round off */
 	assert_true(uv_now(&f.loop) - began_ms >= 9 * 3);
 	cri_fixture_stop(&f);
 }
@@ -109,8 +110,8 @@ static bool has_netns(struct cri_fixture *f)
 	return s && s->netns[0];
 }
 
-/* A sandbox that has no namespace yet is asked again. */
-static void test_a_namespace_that_comes_later(void **state)
+/* The details of a sandbox without a namespace are queried again. */
+static void test_a_namespace_that_is_reported_later(void **state)
 {
 	struct fake_sandbox one = three_sandboxes[0];
 	struct cri_fixture f;
@@ -129,7 +130,7 @@ static void test_a_namespace_that_comes_later(void **state)
 	cri_fixture_stop(&f);
 }
 
-static bool asks_all_it_may(struct cri_fixture *f)
+static bool has_the_maximum_of_queries(struct cri_fixture *f)
 {
 	return f->fake.open_details == 8;
 }
@@ -152,8 +153,8 @@ static void test_many_sandboxes(void **state)
 	fake_cri_set(&f.fake, many, 300);
 	f.fake.mute_details = true;
 	cri_fixture_start(&f);
-	cri_until(&f, asks_all_it_may);
-	fake_cri_tell_details(&f.fake);
+	cri_until(&f, has_the_maximum_of_queries);
+	fake_cri_answer_details(&f.fake);
 	cri_until(&f, cri_is_detailed);
 	assert_int_equal(cri_sandboxes(f.cri)->n, 300);
 	assert_int_equal(f.fake.most_details, 8);
@@ -163,7 +164,7 @@ static void test_many_sandboxes(void **state)
 	free(ids);
 }
 
-static bool asks_three(struct cri_fixture *f)
+static bool has_three_queries(struct cri_fixture *f)
 {
 	return f->fake.open_details == 3;
 }
@@ -181,12 +182,12 @@ static void test_a_sandbox_removed_during_its_query(void **state)
 	cri_fixture_init(&f);
 	f.fake.mute_details = true;
 	cri_fixture_start(&f);
-	cri_until(&f, asks_three);
+	cri_until(&f, has_three_queries);
 	fake_cri_set(&f.fake, three_sandboxes, 1);
 	cri_refresh(f.cri);
 	cri_until(&f, has_one);
-	fake_cri_set(&f.fake, three_sandboxes, 3); /* the answers are full all the same */
-	fake_cri_tell_details(&f.fake);
+	fake_cri_set(&f.fake, three_sandboxes, 3); /* further answers have the full details */
+	fake_cri_answer_details(&f.fake);
 	fake_cri_set(&f.fake, three_sandboxes, 1);
 	cri_until(&f, cri_is_detailed);
 	assert_true(has_one(&f));
@@ -198,9 +199,9 @@ TEST_GROUP(cri_list)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_list_and_its_details),
 		cmocka_unit_test(test_details_are_queried_once),
-		cmocka_unit_test(test_a_refresh_is_answered_by_a_later_question),
+		cmocka_unit_test(test_a_refresh_is_answered_by_a_later_query),
 		cmocka_unit_test(test_refreshes_are_spaced),
-		cmocka_unit_test(test_a_namespace_that_comes_later),
+		cmocka_unit_test(test_a_namespace_that_is_reported_later),
 		cmocka_unit_test(test_many_sandboxes),
 		cmocka_unit_test(test_a_sandbox_removed_during_its_query),
 	};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Where a container runtime is looked for: at one path or at several, behind a link, or nowhere. */
+/* Socket paths of a container runtime: one or several, behind a link, or none. */
 #include "cri.h"
 
 #include <setjmp.h>
@@ -39,7 +39,7 @@ static void test_a_socket_without_a_listener(void **state)
 	cri_fixture_stop(&f);
 }
 
-/* As distributions with a containerd of their own have it. */
+/* As on distributions with a containerd of their own. */
 static void test_a_link_to_the_socket(void **state)
 {
 	char path[sizeof(((struct cri_fixture *)0)->path)];
@@ -66,10 +66,10 @@ static void test_no_socket(void **state)
 	cri_fixture_open(&f);
 	cri_until(&f, cri_has_failed);
 	loop_wakeups(&f.loop, 300);
-	assert_int_equal(f.failures, 1); /* and is not looked for again */
+	assert_int_equal(f.failures, 1); /* no further attempts without a request */
 	cri_refresh(f.cri);
 	f.failures = 0;
-	cri_until(&f, cri_has_failed); /* whoever asks is told */
+	cri_until(&f, cri_has_failed); /* a refresh tries again and reports the failure */
 	fake_cri_start(&f.fake);
 	cri_until(&f, cri_is_detailed);
 	cri_fixture_stop(&f);
@@ -94,7 +94,7 @@ static void test_bad_paths(void **state)
 	cri_fixture_stop(&f);
 }
 
-/* Where a runtime has its socket by itself; whether one runs here is not asked. */
+/* The default paths; the test does not depend on a runtime on this machine. */
 static void test_the_usual_sockets(void **state)
 {
 	struct cri_fixture f;
@@ -106,7 +106,7 @@ static void test_the_usual_sockets(void **state)
 	cri_fixture_stop(&f);
 }
 
-/* Another one that is alive and idle would say that all pods are gone. */
+/* Do not switch to another, idle runtime: its empty list would mean that all pods have ended. */
 static void test_the_first_runtime_with_a_list_is_kept(void **state)
 {
 	struct fake_cri other;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The runtime's messages against what another protobuf implementation writes
- * (tests/fixtures/make_kubelet.py), and what is decided by them: which events to ask for, what to
- * wait for, whose details to ask. */
+/* The runtime's messages, compared with another protobuf implementation
+ * (tests/fixtures/make_kubelet.py), and the decisions made from them: event sources, awaited
+ * changes, sandboxes to query. */
 #include "cri_wire.h"
 
 #include <errno.h>
@@ -103,12 +103,12 @@ static void invalid_entries_are_left_out(void **state)
 	assert_int_equal(left_out, 4);
 	assert_int_equal(l.n, 1);
 	assert_string_equal(l.items[0].id, "good");
-	assert_false(l.items[0].ready); /* a state that does not exist yet */
+	assert_false(l.items[0].ready); /* an unknown state */
 	assert_int_equal(l.items[0].created_ns, 0);
 	sandbox_list_done(&l);
 }
 
-/* Each one bears an id that is too long. */
+/* The id of each entry is too long. */
 #define ENTRY_LEN 104
 
 static void a_list_that_is_too_long(void **state)
@@ -205,7 +205,8 @@ static void paths_in_json(void **state)
 	is_netns(SPEC("{\"type\":\"user\",\"path\":\"/u\"},{\"type\":\"network\",\"path\":\"/n\"}"),
 		 0, "/n", false);
 	is_netns(SPEC("7,[],{\"type\":7},{\"type\":\"network\",\"path\":\"/n\"}"), 0, "/n", false);
-	is_netns(SPEC("{\"type\":\"network\"}"), 0, "", false); /* the runtime makes one */
+	/* no path: the runtime creates the namespace */
+	is_netns(SPEC("{\"type\":\"network\"}"), 0, "", false);
 	is_netns(SPEC("{\"type\":\"network\",\"path\":\"\"}"), 0, "", false);
 	is_netns(SPEC("{\"type\":\"network\",\"path\":\"run/n\"}"), 0, "", false);
 	is_netns(SPEC("{\"type\":\"network\",\"path\":[]}"), 0, "", false);
@@ -247,8 +248,8 @@ static bool has_user_namespace(Runtime__V1__NamespaceMode *mode)
 	return d.user_namespace;
 }
 
-/* As the kubelet asks for: of the pod's own with hostUsers: false, the node's or nothing otherwise.
- */
+/* As the kubelet requests them: the pod's own with hostUsers: false, otherwise the node's or
+ * none. */
 static void user_namespaces(void **state)
 {
 	Runtime__V1__NamespaceMode pod = RUNTIME__V1__NAMESPACE_MODE__POD,
@@ -276,7 +277,7 @@ static void json_that_is_too_long(void **state)
 	free(json);
 }
 
-/* Whoever reads it sees that it is too long. */
+/* A value that is too long is kept in part, so that its length still shows that it is. */
 static size_t kept_of(size_t len)
 {
 	char key[] = CRI_NETWORKS, *value = malloc(len + 1);
@@ -381,7 +382,7 @@ static void event_sources_by_runtime(void **state)
 	ladder("", "", CRI_HINTS_NONE, CRI_HINTS_NONE);
 }
 
-/* --- what is waited for ----------------------------------------------------------------------- */
+/* --- awaited changes -------------------------------------------------------------------------- */
 
 static struct sandbox one = {.id = "a", .ready = true, .detailed = true, .netns = "/n"};
 static const struct sandbox_list none = {.known = true};
@@ -411,7 +412,8 @@ static void queries_repeat_until_the_list_shows_the_change(void **state)
 	assert_int_equal(cri_await_pause(&a, &with_one, 160), 8);
 	assert_int_equal(a.n, 1);
 	assert_int_equal(cri_await_pause(&a, &with_one, 1139), 16);
-	assert_int_equal(cri_await_pause(&a, &with_one, 1140), 0); /* b is no sandbox */
+	/* gives up on b, which never became a sandbox */
+	assert_int_equal(cri_await_pause(&a, &with_one, 1140), 0);
 }
 
 static void changes_that_the_list_shows_are_not_awaited(void **state)
@@ -429,8 +431,8 @@ static void changes_that_the_list_shows_are_not_awaited(void **state)
 	assert_int_equal(cri_await_pause(&a, &none, 0), 0);
 }
 
-/* It began and ended before any list; and an answer that is under way may still name it. */
-static void short_lives(void **state)
+/* A sandbox that begins and ends before any list; but an answer in transit may still name it. */
+static void short_lived_sandboxes(void **state)
 {
 	struct cri_await a = {0};
 
@@ -461,7 +463,7 @@ static void any_change_and_too_many_awaited(void **state)
 	assert_int_equal(cri_await_pause(&a, &none, 2000), 0);
 }
 
-/* --- whose details ---------------------------------------------------------------------------- */
+/* --- details ---------------------------------------------------------------------------------- */
 
 static struct sandbox_list list_of(const char *ids)
 {
@@ -504,19 +506,19 @@ static void details_are_queried_once(void **state)
 
 	(void)state;
 	replace(&d, &l, "cab");
-	assert_int_equal(cri_details_due(&d), 0);
+	assert_int_equal(cri_details_deadline(&d), 0);
 	assert_string_equal(cri_details_next(&d, 1), "a");
 	assert_string_equal(cri_details_next(&d, 1), "b");
 	assert_true(answer(&d, &l, "a", "/a", 1));
-	assert_false(answer(&d, &l, "a", "/a", 1)); /* nobody asked */
-	replace(&d, &l, "xac");			    /* b has left while it was asked for */
+	assert_false(answer(&d, &l, "a", "/a", 1)); /* no query was open */
+	replace(&d, &l, "xac");			    /* b ends during its query */
 	assert_false(answer(&d, &l, "b", "/b", 1));
 	assert_string_equal(sandbox_find(&l, "a")->netns, "/a");
 	assert_string_equal(sandbox_find(&l, "a")->networks, "[]");
 	assert_string_equal(cri_details_next(&d, 1), "c");
 	assert_string_equal(cri_details_next(&d, 1), "x");
 	assert_null(cri_details_next(&d, 1));
-	assert_int_equal(cri_details_due(&d), UINT64_MAX);
+	assert_int_equal(cri_details_deadline(&d), UINT64_MAX);
 	assert_int_equal(d.n_asking, 2);
 	replace(&d, &l, "");
 	assert_int_equal(d.n_asking, 0);
@@ -524,7 +526,7 @@ static void details_are_queried_once(void **state)
 	sandbox_list_done(&l);
 }
 
-static void no_answer_and_no_namespace_are_asked_again(void **state)
+static void a_failed_query_and_a_missing_namespace_are_retried(void **state)
 {
 	struct cri_details d = {0};
 	struct sandbox_list l = {0};
@@ -534,15 +536,15 @@ static void no_answer_and_no_namespace_are_asked_again(void **state)
 	assert_string_equal(cri_details_next(&d, 100), "a");
 	assert_false(cri_details_answer(&d, &l, "a", NULL, 100));
 	assert_null(cri_details_next(&d, 149));
-	assert_int_equal(cri_details_due(&d), 150);
-	replace(&d, &l, "a"); /* a new list does not make it come sooner */
+	assert_int_equal(cri_details_deadline(&d), 150);
+	replace(&d, &l, "a"); /* a new list does not shorten the pause */
 	assert_null(cri_details_next(&d, 149));
 	assert_string_equal(cri_details_next(&d, 150), "a");
 	assert_true(answer(&d, &l, "a", "", 150));
 	assert_true(l.items[0].detailed);
-	assert_int_equal(cri_details_due(&d), 250);
+	assert_int_equal(cri_details_deadline(&d), 250);
 	assert_string_equal(cri_details_next(&d, 250), "a");
-	assert_false(answer(&d, &l, "a", "", 250)); /* nothing new */
+	assert_false(answer(&d, &l, "a", "", 250)); /* nothing changed */
 	assert_string_equal(cri_details_next(&d, 1000), "a");
 	assert_true(answer(&d, &l, "a", "/a", 1000));
 	assert_int_equal(d.n, 0);
@@ -560,12 +562,12 @@ static void the_number_of_concurrent_queries_is_limited(void **state)
 	for (unsigned i = 0; i < CRI_DETAILS_OPEN; i++)
 		assert_non_null(cri_details_next(&d, 1));
 	assert_null(cri_details_next(&d, 1));
-	assert_int_equal(cri_details_due(&d), UINT64_MAX);
+	assert_int_equal(cri_details_deadline(&d), UINT64_MAX);
 	cri_details_done(&d);
 	sandbox_list_done(&l);
 }
 
-static void ids_that_come_twice(void **state)
+static void duplicate_ids(void **state)
 {
 	struct cri_details d = {0};
 	struct sandbox_list l = {0};
@@ -660,12 +662,12 @@ TEST_GROUP(cri_wire)
 		cmocka_unit_test(event_sources_by_runtime),
 		cmocka_unit_test(queries_repeat_until_the_list_shows_the_change),
 		cmocka_unit_test(changes_that_the_list_shows_are_not_awaited),
-		cmocka_unit_test(short_lives),
+		cmocka_unit_test(short_lived_sandboxes),
 		cmocka_unit_test(any_change_and_too_many_awaited),
 		cmocka_unit_test(details_are_queried_once),
-		cmocka_unit_test(no_answer_and_no_namespace_are_asked_again),
+		cmocka_unit_test(a_failed_query_and_a_missing_namespace_are_retried),
 		cmocka_unit_test(the_number_of_concurrent_queries_is_limited),
-		cmocka_unit_test(ids_that_come_twice),
+		cmocka_unit_test(duplicate_ids),
 		cmocka_unit_test(lists_are_compared),
 		cmocka_unit_test(no_memory),
 	};

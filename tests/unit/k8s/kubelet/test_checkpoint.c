@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The kubelet's checkpoint file in both of its formats, and what is none. */
+/* The kubelet's checkpoint file in both of its formats, and invalid files. */
 #include <errno.h>
 #include <jansson.h>
 #include <setjmp.h>
@@ -40,7 +40,7 @@ static void has(const struct pod_device *d, const char *container, const char *i
 	assert_string_equal(d->pod, "");
 }
 
-/* A device of two nodes stands under both, and is one. */
+/* A device of two NUMA nodes is listed under both, and counts once. */
 static void ids_by_numa_node(void **state)
 {
 	struct pod_list l = parse_fixture("checkpoint/by_node.json");
@@ -85,7 +85,7 @@ static void is_refused(const char *text, const char *why)
 	assert_int_equal(pod_checkpoint_parse(&l, text, strlen(text), &e), -EBADMSG);
 	assert_int_equal(e.code, -EBADMSG);
 	if (!strstr(e.msg, why))
-		fail_msg("\"%s\" does not say \"%s\"", e.msg, why);
+		fail_msg("\"%s\" does not contain \"%s\"", e.msg, why);
 	assert_int_equal(l.n, 77);
 }
 
@@ -171,8 +171,8 @@ static void any_failed_allocation_is_survived(void **state)
 	free(text);
 }
 
-/* Of two pods one has its folder still. */
-static void pods_that_are_gone_are_left_out(void **state)
+/* Only one of the two pods still has its folder. */
+static void removed_pods_are_left_out(void **state)
 {
 	char *dir = tmptree_new();
 	struct pod_list l = {0};
@@ -190,7 +190,7 @@ static void pods_that_are_gone_are_left_out(void **state)
 	assert_int_equal(pod_list_push(&l, &(struct pod_device){.uid = "../pods", .id = "3"}), 0);
 	assert_int_equal(l.n, 5);
 	tmptree_write(dir, "pods/" UID "/etc-hosts", "%s", "");
-	pod_checkpoint_drop_gone(&l, dir);
+	pod_checkpoint_drop_ended(&l, dir);
 	assert_int_equal(l.n, 2);
 	has(&l.devices[0], "main", "0000:03:00.2");
 	has(&l.devices[1], "main", "0000:03:00.3");
@@ -210,7 +210,7 @@ TEST_GROUP(checkpoint)
 		cmocka_unit_test(a_checkpoint_without_entries),
 		cmocka_unit_test(invalid_checkpoints_are_rejected),
 		cmocka_unit_test(too_long_names_are_counted),
-		cmocka_unit_test(pods_that_are_gone_are_left_out),
+		cmocka_unit_test(removed_pods_are_left_out),
 		cmocka_unit_test(every_cut_is_survived),
 		cmocka_unit_test(any_failed_allocation_is_survived),
 	};

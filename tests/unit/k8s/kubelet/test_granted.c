@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The device nodes that containers were given, from the kubelet's checkpoint. */
+/* Device nodes granted to containers, read from the kubelet's checkpoint. */
 #include <errno.h>
 #include <jansson.h>
 #include <setjmp.h>
@@ -106,7 +106,7 @@ static void any_failed_allocation_is_survived(void **state)
 	free(text);
 }
 
-/* The kubelet writes another file and renames it. */
+/* The file is read again only after the kubelet has renamed a new one over it. */
 static void a_file_is_read_once(void **state)
 {
 	char *dir = tmptree_new();

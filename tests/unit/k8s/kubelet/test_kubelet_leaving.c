@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Leaving a kubelet: closed or withdrawn, with or without an empty list, at any moment. */
+/* Closing or withdrawing a plugin at any moment, with or without sending an empty list. */
 #include "kubelet.h"
 
 #include <setjmp.h>

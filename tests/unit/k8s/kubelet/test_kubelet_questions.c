@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a kubelet asks of a resource: Allocate, GetPreferredAllocation, PreStartContainer, answered
- * at once, later or never. */
+/* The kubelet's requests Allocate, GetPreferredAllocation and PreStartContainer, answered at once,
+ * later or never. */
 #include "kubelet.h"
 
 #include <setjmp.h>
@@ -21,16 +21,16 @@
 #include "tmptree.h"
 #include "uds.h"
 
-/* How the hooks answer. */
+/* When and how the hooks answer a request. */
 enum answers { AT_ONCE, LATER, WITH_ERROR };
 
-/* Of one test. */
+/* State of one test. */
 static struct {
 	enum answers answers;
 	bool withdraw_when_asked, withdraw_when_gone;
 	unsigned asked, gone;
-	struct plugin_answer *open; /* asked, not answered yet */
-	char ids[256];		    /* of the last question */
+	struct plugin_answer *open; /* received, not answered yet */
+	char ids[256];		    /* of the last request */
 	size_t size, must, available;
 } questions;
 
@@ -155,11 +155,11 @@ static bool is_gone(struct kubelet_fixture *f)
 	return questions.gone > 0;
 }
 
-/* --- asking ---------------------------------------------------------------------------------- */
+/* --- requests -------------------------------------------------------------------------------- */
 
 static const char allocate_path[] = "/v1beta1.DevicePlugin/Allocate";
 
-/* Containers as "a,b;c"; the packed AllocateRequest. */
+/* Packs an AllocateRequest for containers written as "a,b;c". */
 static size_t pack_allocate(const char *text, uint8_t *bytes, size_t size)
 {
 	V1beta1__ContainerAllocateRequest containers[4], *pointers[4];
@@ -250,11 +250,11 @@ static void test_invalid_allocates(void **state)
 
 	many = malloc(5000 * 3 + 8);
 	assert_non_null(many);
-	many[n++] = 0x0a; /* one container ... */
+	many[n++] = 0x0a; /* one container of 5000 devices "x" */
 	many[n++] = 0x80 | (15000 & 0x7f);
 	many[n++] = 0x80 | ((15000 >> 7) & 0x7f);
 	many[n++] = 15000 >> 14;
-	for (int i = 0; i < 5000; i++, n += 3) /* ... of 5000 devices "x" */
+	for (int i = 0; i < 5000; i++, n += 3)
 		memcpy(many + n, "\x0a\x01x", 3);
 	fake_call(&f.fake, allocate_path, many, n, &a);
 	assert_int_equal(a.status, GRPC_INVALID_ARGUMENT);
@@ -267,7 +267,7 @@ static void test_invalid_allocates(void **state)
 	assert_int_equal(a.status, GRPC_UNIMPLEMENTED);
 	assert_non_null(strstr(a.text, "/v1beta1.DevicePlugin/Frobnicate"));
 	fake_call(&f.fake, "/pluginregistration.Registration/GetInfo", "", 0, &a);
-	assert_int_equal(a.status, GRPC_UNIMPLEMENTED); /* that is the registry's */
+	assert_int_equal(a.status, GRPC_UNIMPLEMENTED); /* belongs to the registry's service */
 	assert_int_equal(questions.asked, 0);
 	assert_true(plugin_is_registered(&f));
 	stop(&f);
@@ -330,7 +330,7 @@ static void test_pre_start(void **state)
 
 /* --- answers that come later, or never ------------------------------------------------------- */
 
-/* A call that is answered when the test says so. */
+/* A call that the test answers later. */
 static void on_end(struct grpc_call *call, enum grpc_status status, const char *text, void *arg)
 {
 	struct fake_answer *a = arg;
@@ -359,7 +359,7 @@ static uint64_t ask(struct kubelet_fixture *f, struct fake_answer *a, uint32_t t
 	return id;
 }
 
-static void test_answers_that_come_later(void **state)
+static void test_late_answers(void **state)
 {
 	struct fake_answer a;
 	struct kubelet_fixture f;
@@ -380,14 +380,14 @@ static void test_answers_that_come_later(void **state)
 	assert_int_equal(a.status, GRPC_NOT_FOUND);
 
 	ask(&f, &a, 0);
-	grant(take_ptr(questions.open), 2); /* for one container */
+	grant(take_ptr(questions.open), 2); /* grants for two containers; the request has one */
 	fake_call_await(&f.fake, &a);
 	assert_int_equal(a.status, GRPC_INTERNAL);
 
 	id = ask(&f, &a, 0);
 	uds_client_cancel(f.fake.plugin, id);
 	kubelet_until(&f, is_gone);
-	ask(&f, &a, 30); /* its time passes */
+	ask(&f, &a, 30); /* the deadline passes */
 	kubelet_until(&f, is_gone);
 	ask(&f, &a, 0);
 	fake_kubelet_drop(&f.fake);
@@ -395,7 +395,7 @@ static void test_answers_that_come_later(void **state)
 	stop(&f);
 }
 
-static void test_allocate_that_are_open_when_we_leave(void **state)
+static void test_withdrawn_with_an_open_allocate(void **state)
 {
 	struct fake_answer a;
 	struct kubelet_fixture f;
@@ -426,8 +426,8 @@ static void test_withdrawn_from_within_a_request(void **state)
 	stop(&f);
 }
 
-/* The socket is being made anew at that moment. */
-static void test_withdrawn_when_a_question_is_gone(void **state)
+/* The withdrawal happens while the deleted socket is being created again. */
+static void test_withdrawn_when_a_request_is_cancelled(void **state)
 {
 	struct fake_answer a;
 	struct kubelet_fixture f;
@@ -451,10 +451,10 @@ TEST_GROUP(kubelet_questions)
 		cmocka_unit_test(test_invalid_allocates),
 		cmocka_unit_test(test_preferred),
 		cmocka_unit_test(test_pre_start),
-		cmocka_unit_test(test_answers_that_come_later),
-		cmocka_unit_test(test_allocate_that_are_open_when_we_leave),
+		cmocka_unit_test(test_late_answers),
+		cmocka_unit_test(test_withdrawn_with_an_open_allocate),
 		cmocka_unit_test(test_withdrawn_from_within_a_request),
-		cmocka_unit_test(test_withdrawn_when_a_question_is_gone),
+		cmocka_unit_test(test_withdrawn_when_a_request_is_cancelled),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How a kubelet comes to know of a resource, in both ways, and what it is told of it. Its side is
- * tests/lib/fake_kubelet.h; real ones are judged elsewhere. */
+/* Both ways of registering a resource with a kubelet, and the lists it receives. The kubelet is
+ * tests/lib/fake_kubelet.h; tests/kubelet runs real ones. */
 #include "kubelet.h"
 
 #include <setjmp.h>
@@ -71,7 +71,7 @@ static bool is_refused(struct kubelet_fixture *f)
 	return plugin_status_of(f->plugin).state == PLUGIN_REFUSED;
 }
 
-static void test_refused_then_taken(void **state)
+static void test_refused_then_accepted(void **state)
 {
 	struct plugin_status status;
 	struct kubelet_fixture f;
@@ -91,7 +91,7 @@ static void test_refused_then_taken(void **state)
 	kubelet_fixture_stop(&f);
 }
 
-static void test_unavailable_then_taken(void **state)
+static void test_unavailable_then_accepted(void **state)
 {
 	struct kubelet_fixture f;
 
@@ -134,7 +134,7 @@ static void test_names_that_cannot_be_served(void **state)
 	kubelet_fixture_stop(&f);
 }
 
-/* The path of a socket has 107 bytes at most: the end of a longer name is a hash. */
+/* A socket path has at most 107 bytes; a longer name ends in a hash. */
 static void test_names_that_are_too_long_for_a_socket(void **state)
 {
 	struct kubelet_plugin *first, *second;
@@ -158,7 +158,7 @@ static void test_names_that_are_too_long_for_a_socket(void **state)
 	assert_int_equal(strlen(path), sizeof(path) - 1);
 	assert_string_equal(strrchr(path, '/') + 1, f.fake.endpoint);
 	assert_refused(&f, longest, -EEXIST);
-	longest[109] = 'b'; /* another one, which begins alike */
+	longest[109] = 'b'; /* another name with the same beginning */
 	assert_int_equal(kubelet_serve(&second, f.kubelet, longest, &f.hooks, &e), 0);
 	kubelet_fixture_stop(&f);
 }
@@ -182,7 +182,7 @@ static void test_only_changed_lists_are_sent(void **state)
 	assert_int_equal(plugin_set_devices(f.plugin, one_ill, 2), 0);
 	kubelet_until(&f, is_ill);
 	assert_int_equal(f.fake.lists, 2);
-	/* There and back again before anybody looked. */
+	/* Changed and changed back before the list was sent. */
 	assert_int_equal(plugin_set_devices(f.plugin, two_devices, 2), 0);
 	assert_int_equal(plugin_set_devices(f.plugin, one_ill, 2), 0);
 	loop_wakeups(&f.loop, 30);
@@ -224,7 +224,7 @@ static void test_a_list_that_is_too_long_is_cut(void **state)
 
 #define REGISTRY_SOCKET "plugins_registry/" SOCKET
 
-/* Valid until the next call. */
+/* The result is valid until the next call. */
 static const char *registry_socket(const struct kubelet_fixture *f)
 {
 	static char path[256];
@@ -255,7 +255,7 @@ static void test_registry(void **state)
 	assert_string_equal(plugin_status_of(f.plugin).socket, registry_socket(&f));
 	assert_int_equal(f.fake.registers, 0);
 
-	/* Its restart leaves our socket alone, and so do we. */
+	/* When the kubelet restarts, it leaves our socket alone; we keep it, too. */
 	fake_kubelet_stop(&f.fake, true);
 	f.swept = 0;
 	f.fake.lists = 0;
@@ -300,7 +300,8 @@ static void test_auto_prefers_the_registry(void **state)
 	f.kubelet = kubelet_fixture_open(&f);
 	f.plugin = kubelet_fixture_serve(&f, f.kubelet);
 	loop_wakeups(&f.loop, 30);
-	assert_false(has_registry_socket(&f)); /* which would tell the kubelet */
+	/* an existing socket would already register the resource */
+	assert_false(has_registry_socket(&f));
 	assert_int_equal(plugin_set_devices(f.plugin, two_devices, 2), 0);
 	kubelet_until(&f, has_registry_socket);
 	assert_false(plugin_has_socket(&f));
@@ -323,7 +324,7 @@ static void test_auto_waits_for_a_kubelet(void **state)
 	kubelet_until(&f, plugin_has_socket);
 	fake_kubelet_start(&f.fake);
 	kubelet_until(&f, plugin_is_registered);
-	kubelet_fixture_make_dir(&f, "plugins_registry"); /* too late */
+	kubelet_fixture_make_dir(&f, "plugins_registry"); /* too late: Register is in use already */
 	loop_wakeups(&f.loop, 30);
 	assert_int_equal(f.fake.registers, 1);
 	kubelet_fixture_stop(&f);
@@ -334,8 +335,8 @@ TEST_GROUP(kubelet_registration)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_registers),
 		cmocka_unit_test(test_without_a_list_nothing_is_registered),
-		cmocka_unit_test(test_refused_then_taken),
-		cmocka_unit_test(test_unavailable_then_taken),
+		cmocka_unit_test(test_refused_then_accepted),
+		cmocka_unit_test(test_unavailable_then_accepted),
 		cmocka_unit_test(test_names_that_cannot_be_served),
 		cmocka_unit_test(test_names_that_are_too_long_for_a_socket),
 		cmocka_unit_test(test_only_changed_lists_are_sent),

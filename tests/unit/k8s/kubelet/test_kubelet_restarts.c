@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A kubelet that ends, starts, hangs or is taken by another process, and sockets and folders that
- * go: whatever happens, the resource is registered again, and waiting for that costs little. */
+/* The kubelet exits, starts, hangs or is replaced; sockets and folders disappear. The resource is
+ * always registered again, and waiting for that causes few wakeups. */
 #include "kubelet.h"
 
 #include <setjmp.h>
@@ -50,7 +50,7 @@ static void test_fifty_restarts(void **state)
 	kubelet_fixture_stop(&f);
 }
 
-/* So fast that the old one's end is not even seen before the new one is there. */
+/* The next kubelet starts before the end of the previous one is noticed. */
 static void test_restarts_without_a_pause(void **state)
 {
 	struct kubelet_fixture f;
@@ -69,7 +69,7 @@ static void test_restarts_without_a_pause(void **state)
 	kubelet_fixture_stop(&f);
 }
 
-/* The old one never answered; that must not keep the new one waiting. */
+/* A Register that hangs in the old kubelet must not delay registration with the new one. */
 static void test_a_restart_in_the_middle_of_register(void **state)
 {
 	struct uds_server *hung;
@@ -80,7 +80,7 @@ static void test_a_restart_in_the_middle_of_register(void **state)
 	f.fake.manner = MANNER_SILENT;
 	fake_kubelet_start(&f.fake);
 	kubelet_until(&f, register_was_called);
-	hung = f.fake.server; /* still there, with our connection */
+	hung = f.fake.server; /* keeps our connection open */
 	f.fake.manner = MANNER_GOOD;
 	fake_kubelet_start(&f.fake);
 	kubelet_until(&f, plugin_is_registered);
@@ -92,8 +92,8 @@ static void test_a_restart_in_the_middle_of_register(void **state)
 	kubelet_fixture_stop(&f);
 }
 
-/* Who has been asked is not asked a second time because our socket had to be made anew. */
-static void test_our_socket_goes_while_we_register(void **state)
+/* Register is not sent a second time only because our socket had to be created again. */
+static void test_our_socket_is_deleted_during_register(void **state)
 {
 	struct kubelet_fixture f;
 
@@ -109,7 +109,8 @@ static void test_our_socket_goes_while_we_register(void **state)
 	kubelet_fixture_stop(&f);
 }
 
-/* A kubelet sweeps the folder, then listens; we try its old socket while we have not been told. */
+/* A starting kubelet empties the folder, then listens; meanwhile, until the file event arrives, we
+ * retry its old socket. */
 static void test_called_before_its_socket_was_seen(void **state)
 {
 	struct kubelet_fixture f;
@@ -129,7 +130,7 @@ static void test_called_before_its_socket_was_seen(void **state)
 	kubelet_fixture_stop(&f);
 }
 
-/* The kubelet has bound its socket, but listens later. */
+/* The kubelet binds its socket and listens later. */
 static void test_a_socket_that_does_not_listen_yet(void **state)
 {
 	struct sockaddr_un sa = {.sun_family = AF_UNIX};
@@ -157,7 +158,7 @@ static void test_a_socket_that_does_not_listen_yet(void **state)
 	kubelet_fixture_stop(&f);
 }
 
-static void test_dropped_by_a_kubelet_that_lives(void **state)
+static void test_dropped_by_a_running_kubelet(void **state)
 {
 	struct kubelet_fixture f;
 
@@ -171,7 +172,8 @@ static void test_dropped_by_a_kubelet_that_lives(void **state)
 	kubelet_fixture_stop(&f);
 }
 
-/* During an update two daemons serve one resource: the newer one wins, and nobody fights. */
+/* Two daemons serve one resource during an update: the newer one wins, and the older one does not
+ * register again. */
 static void test_a_successor_takes_over(void **state)
 {
 	struct kubelet_plugin *first, *second;
@@ -201,7 +203,7 @@ static void test_a_successor_takes_over(void **state)
 	kubelet_fixture_stop(&f);
 }
 
-/* --- files that come and go ------------------------------------------------------------------ */
+/* --- files that are deleted and replaced ----------------------------------------------------- */
 
 static bool is_registered_again(struct kubelet_fixture *f)
 {
@@ -223,7 +225,8 @@ static void test_our_socket_is_deleted(void **state)
 	kubelet_fixture_stop(&f);
 }
 
-/* Another event is read first, and the socket is there again when its own is. */
+/* An earlier event is read first; when the deletion's own event is read, the socket exists
+ * again. */
 static void test_our_socket_is_deleted_behind_another_event(void **state)
 {
 	AUTO_FREE char *sock = NULL;
@@ -257,7 +260,7 @@ static void test_changes_of_other_files(void **state)
 	f.allocations = 0;
 	tmptree_write(f.dir, "device-plugins/rocelet-metrics.sock", "not ours");
 	tmptree_write(f.dir, "device-plugins/kubelet_internal_checkpoint", "{}");
-	kubelet_until(&f, allocations_were_hinted); /* of the file that was written last */
+	kubelet_until(&f, allocations_were_hinted); /* for the file written last */
 	assert_int_equal(f.swept, 0);
 	tmptree_remove(f.dir, "device-plugins/rocelet-metrics.sock");
 	kubelet_until(&f, sockets_were_swept);
@@ -277,7 +280,7 @@ static void test_the_folder_is_replaced(void **state)
 	assert_true(asprintf(&old, "%s/device-plugins", f.dir) > 0);
 	assert_true(asprintf(&away, "%s/away", f.dir) > 0);
 	assert_int_equal(rename(old, away), 0);
-	kubelet_until(&f, plugin_has_failed); /* nowhere to serve */
+	kubelet_until(&f, plugin_has_failed); /* without a folder there is no socket to serve */
 	assert_non_null(strstr(plugin_status_of(f.plugin).error, SOCKET));
 	kubelet_fixture_make_dir(&f, "device-plugins");
 	kubelet_until(&f, plugin_has_socket);
@@ -286,7 +289,7 @@ static void test_the_folder_is_replaced(void **state)
 	kubelet_fixture_stop(&f);
 }
 
-/* --- costs ----------------------------------------------------------------------------------- */
+/* --- wakeups and attempts -------------------------------------------------------------------- */
 
 static void test_a_dead_socket_costs_little(void **state)
 {
@@ -298,7 +301,7 @@ static void test_a_dead_socket_costs_little(void **state)
 	fake_kubelet_stop(&f.fake, true);
 	kubelet_until(&f, plugin_is_waiting);
 	wakeups = loop_wakeups(&f.loop, 1000);
-	assert_true(wakeups < 150); /* about 25 tries; each connects, fails, and pauses */
+	assert_true(wakeups < 150); /* about 25 attempts; each connects, fails and pauses */
 	assert_non_null(strstr(plugin_status_of(f.plugin).error, "does not watch"));
 	assert_int_equal(plugin_status_of(f.plugin).failures, 0);
 	fake_kubelet_start(&f.fake);
@@ -329,13 +332,13 @@ static void test_without_a_kubelet_it_does_not_wake_up(void **state)
 
 /* --- out of memory --------------------------------------------------------------------------- */
 
-/* The kubelet's watch failed before our service saw it; it is looked into after 10 s. */
+/* If the kubelet's watch failed before our service saw it, the next check is 10 s later. */
 static bool is_registered_or_lost(struct kubelet_fixture *f)
 {
 	return plugin_is_registered(f) || (f->fake.watch_ends > 0 && !f->fake.watching);
 }
 
-/* Whichever allocation fails: nothing leaks, nothing is lost for good, and in the end it works. */
+/* Whichever allocation fails, nothing leaks and the plugin registers in the end. */
 static void test_out_of_memory(void **state)
 {
 	struct kubelet_fixture f;
@@ -366,10 +369,10 @@ TEST_GROUP(kubelet_restarts)
 		cmocka_unit_test(test_fifty_restarts),
 		cmocka_unit_test(test_restarts_without_a_pause),
 		cmocka_unit_test(test_a_restart_in_the_middle_of_register),
-		cmocka_unit_test(test_our_socket_goes_while_we_register),
+		cmocka_unit_test(test_our_socket_is_deleted_during_register),
 		cmocka_unit_test(test_called_before_its_socket_was_seen),
 		cmocka_unit_test(test_a_socket_that_does_not_listen_yet),
-		cmocka_unit_test(test_dropped_by_a_kubelet_that_lives),
+		cmocka_unit_test(test_dropped_by_a_running_kubelet),
 		cmocka_unit_test(test_a_successor_takes_over),
 		cmocka_unit_test(test_our_socket_is_deleted),
 		cmocka_unit_test(test_our_socket_is_deleted_behind_another_event),

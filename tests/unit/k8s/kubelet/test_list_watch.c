@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A server and a client of gRPC, connected by a loop that copies bytes: a watcher that does not
- * read is one whose bytes are not copied. */
+/* A gRPC server and client, connected by a loop that copies bytes. To simulate a watcher that does
+ * not read, its bytes are not copied. */
 #include "list_watch.h"
 
 #include <setjmp.h>
@@ -67,7 +67,7 @@ static void on_end(struct grpc_call *call, enum grpc_status status, const char *
 	((struct fixture *)arg)->ended = true;
 }
 
-/* All that one has to say goes to the other; false: nothing. */
+/* Copies all pending bytes from one to the other; returns false if there were none. */
 static bool carry(struct grpc_conn *from, struct grpc_conn *to)
 {
 	const uint8_t *bytes;
@@ -180,7 +180,7 @@ static void test_only_changed_lists_are_sent(void **state)
 	stop(&f);
 }
 
-/* The list flaps a thousand times meanwhile: what waits for it is the one list it was given. */
+/* The list changes a thousand times meanwhile: only the list already queued is delivered. */
 static void test_a_watcher_that_does_not_read(void **state)
 {
 	struct fixture f;
@@ -194,7 +194,7 @@ static void test_a_watcher_that_does_not_read(void **state)
 	for (i = 0; i < 1000; i++) {
 		f.big[0].healthy = i % 2 == 1;
 		set(&f, N_BIG, 1);
-		/* Every other one is what it was given. */
+		/* Every other list equals the one already queued. */
 		assert_int_equal(list_watch_send(&f.lists), i % 2 == 0);
 	}
 	f.big[0].healthy = f.big[1].healthy = false;
@@ -219,7 +219,7 @@ static void test_two_watchers_one_slow(void **state)
 	(void)state;
 	start(&slow);
 	start(&fast);
-	/* Both watch the slow one's lists. */
+	/* Both watch the lists of `slow`. */
 	grpc_conn_free(fast.server);
 	service = (struct grpc_service){.request = on_request, .cancel = on_cancel, .arg = &slow};
 	assert_int_equal(grpc_server_new(&fast.server, NULL, &service, 0), 0);
@@ -234,7 +234,7 @@ static void test_two_watchers_one_slow(void **state)
 	carry_all(&fast);
 	assert_int_equal(fast.got, 2);
 	assert_int_equal(fast.n_devices, 5);
-	/* The slow one goes away with what it was given. */
+	/* The slow watcher disconnects with a list in its queue. */
 	grpc_cancel(slow.watch);
 	carry_all(&slow);
 	assert_int_equal(slow.lists.n_watchers, 1);
@@ -254,7 +254,7 @@ static void test_a_list_is_cut_at_whole_devices(void **state)
 	free(f.big);
 	f.big = calloc(N, sizeof(*f.big));
 	assert_non_null(f.big);
-	for (i = 0; i < N; i++) { /* short ones first, then long ones */
+	for (i = 0; i < N; i++) { /* short IDs first, then long ones */
 		snprintf(f.big[i].id, sizeof(f.big[i].id), i < N / 2 ? "%zu" : "%063zu", i);
 		f.big[i].numa = -1;
 	}

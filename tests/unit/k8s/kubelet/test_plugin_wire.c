@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Messages of the device plugin API against what another protobuf implementation writes
+/* Messages of the device plugin API, compared with another protobuf implementation
  * (tests/fixtures/make_kubelet.py). */
 #include <errno.h>
 #include <setjmp.h>
@@ -126,100 +126,102 @@ static void a_preference_is_golden(void **state)
 
 /* --- decoding --------------------------------------------------------------------------------- */
 
-typedef int decode_fn(struct wire_request **, const uint8_t *, size_t);
+typedef int decode_fn(struct plugin_request *, const uint8_t *, size_t, struct err *);
 
-static int decode_fixture(decode_fn *decode, const char *path, struct wire_request **ret)
+static int decode_fixture(decode_fn *decode, const char *path, struct plugin_request *ret)
 {
 	size_t len;
 	uint8_t *bytes = fixture_read(path, &len);
-	int r = decode(ret, bytes, len);
+	struct err e = {0};
+	int r = decode(ret, bytes, len, &e);
 
-	free(bytes); /* a request owns what it says */
+	free(bytes); /* the request has its own copy */
 	return r;
 }
 
 static void an_allocate_request(void **state)
 {
-	struct wire_request *q;
+	struct plugin_request q;
 	struct id_list ids;
 
 	(void)state;
-	assert_int_equal(decode_fixture(wire_decode_allocate, "plugin_wire/allocate", &q), 0);
-	assert_int_equal(wire_request_n(q), 3);
-	ids = wire_request_ids(q, 0);
+	assert_int_equal(decode_fixture(plugin_request_allocate, "plugin_wire/allocate", &q), 0);
+	assert_int_equal(q.n, 3);
+	ids = q.ids[0];
 	assert_int_equal(ids.n, 2);
 	assert_string_equal(ids.ids[0], "0000:03:00.2");
 	assert_string_equal(ids.ids[1], "0000:03:00.3");
-	assert_int_equal(wire_request_ids(q, 1).n, 0);
-	assert_string_equal(wire_request_ids(q, 2).ids[0], "7");
-	assert_int_equal(wire_request_ids(q, 3).n, 0);
-	assert_int_equal(wire_request_preference(q, 0).available.n, 0);
-	wire_request_free(q);
+	assert_int_equal(q.ids[1].n, 0);
+	assert_string_equal(q.ids[2].ids[0], "7");
+	assert_null(q.preferences);
+	plugin_request_done(&q);
 }
 
 static void a_thousand_short_ids_are_within_the_budget(void **state)
 {
-	struct wire_request *q;
+	struct plugin_request q;
 	struct id_list ids;
 
 	(void)state;
-	assert_int_equal(decode_fixture(wire_decode_allocate, "plugin_wire/allocate_1000", &q), 0);
-	ids = wire_request_ids(q, 0);
+	assert_int_equal(decode_fixture(plugin_request_allocate, "plugin_wire/allocate_1000", &q),
+			 0);
+	ids = q.ids[0];
 	assert_int_equal(ids.n, 1000);
 	assert_string_equal(ids.ids[999], "999");
-	wire_request_free(q);
+	plugin_request_done(&q);
 }
 
 static void a_pre_start_request(void **state)
 {
-	struct wire_request *q;
+	struct plugin_request q;
 
 	(void)state;
-	assert_int_equal(decode_fixture(wire_decode_pre_start, "plugin_wire/pre_start", &q), 0);
-	assert_int_equal(wire_request_n(q), 1);
-	assert_int_equal(wire_request_ids(q, 0).n, 2);
-	assert_string_equal(wire_request_ids(q, 0).ids[1], "1");
-	wire_request_free(q);
+	assert_int_equal(decode_fixture(plugin_request_pre_start, "plugin_wire/pre_start", &q), 0);
+	assert_int_equal(q.n, 1);
+	assert_int_equal(q.ids[0].n, 2);
+	assert_string_equal(q.ids[0].ids[1], "1");
+	plugin_request_done(&q);
 }
 
 static void a_preferred_request(void **state)
 {
 	struct preference_request p;
-	struct wire_request *q;
+	struct plugin_request q;
 
 	(void)state;
-	assert_int_equal(decode_fixture(wire_decode_preferred, "plugin_wire/preferred", &q), 0);
-	assert_int_equal(wire_request_n(q), 2);
-	p = wire_request_preference(q, 0);
+	assert_int_equal(decode_fixture(plugin_request_preferred, "plugin_wire/preferred", &q), 0);
+	assert_int_equal(q.n, 2);
+	p = q.preferences[0];
 	assert_int_equal(p.available.n, 3);
 	assert_string_equal(p.available.ids[2], "c");
 	assert_int_equal(p.must_include.n, 1);
 	assert_string_equal(p.must_include.ids[0], "b");
 	assert_int_equal(p.size, 2);
-	assert_int_equal(wire_request_preference(q, 1).size, 0);
-	assert_int_equal(wire_request_preference(q, 2).available.n, 0);
-	wire_request_free(q);
+	assert_int_equal(q.preferences[1].size, 0);
+	assert_null(q.ids);
+	plugin_request_done(&q);
 	assert_int_equal(
-		decode_fixture(wire_decode_preferred, "plugin_wire/preferred_negative", &q),
+		decode_fixture(plugin_request_preferred, "plugin_wire/preferred_negative", &q),
 		-EBADMSG);
 }
 
 static void the_empty_request(void **state)
 {
-	struct wire_request *q;
+	struct err e = {0};
+	struct plugin_request q;
 
 	(void)state;
-	assert_int_equal(wire_decode_allocate(&q, NULL, 0), 0);
-	assert_int_equal(wire_request_n(q), 0);
-	wire_request_free(q);
-	assert_int_equal(wire_decode_pre_start(&q, NULL, 0), 0);
-	assert_int_equal(wire_request_ids(q, 0).n, 0);
-	wire_request_free(q);
-	wire_request_free(NULL);
+	assert_int_equal(plugin_request_allocate(&q, NULL, 0, &e), 0);
+	assert_int_equal(q.n, 0);
+	plugin_request_done(&q);
+	assert_int_equal(plugin_request_pre_start(&q, NULL, 0, &e), 0);
+	assert_int_equal(q.ids[0].n, 0);
+	plugin_request_done(&q);
 }
 
 static void every_cut_is_survived(void **state)
 {
+	struct err e = {0};
 	size_t len;
 	uint8_t *bytes = fixture_read("plugin_wire/allocate", &len);
 	unsigned refused = 0;
@@ -227,35 +229,37 @@ static void every_cut_is_survived(void **state)
 	(void)state;
 	for (size_t n = 0; n < len; n++) {
 		uint8_t *cut = malloc(n ? n : 1);
-		struct wire_request *q;
+		struct plugin_request q;
 
 		memcpy(cut, bytes, n);
-		if (wire_decode_allocate(&q, cut, n) == 0)
-			wire_request_free(q);
+		if (plugin_request_allocate(&q, cut, n, &e) == 0)
+			plugin_request_done(&q);
 		else
 			refused++;
 		free(cut);
 	}
-	/* Only cuts between containers leave a message. */
+	/* Only a cut between two containers leaves a valid message. */
 	assert_int_equal(refused, len - 3);
 	free(bytes);
 }
 
-/* Two bytes each make an empty container, or an unknown field: a hundred bytes of ours. */
+/* Two bytes encode an empty container or an unknown field, which needs a hundred bytes of
+ * memory. */
 static void memory_is_bounded(void **state)
 {
+	struct err e = {0};
 	static const uint8_t costly[][2] = {{0x0a, 0}, {0x7a, 0}, {0x08, 0}};
 	size_t len = 1 << 20;
 	uint8_t *bytes = malloc(len);
 
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
-		struct wire_request *q = NULL;
+		struct plugin_request q;
 
 		for (size_t k = 0; k < len; k += 2)
 			memcpy(bytes + k, costly[i], 2);
 		faults_alloc(-1);
-		assert_int_equal(wire_decode_allocate(&q, bytes, len), -EBADMSG);
+		assert_int_equal(plugin_request_allocate(&q, bytes, len, &e), -EBADMSG);
 		assert_true(faults_allocated() < 33 * len);
 	}
 	free(bytes);
@@ -285,7 +289,7 @@ static void a_registration_status(void **state)
 		decode_status("plugin_wire/status_refused", &registered, text, sizeof(text)), 0);
 	assert_false(registered);
 	assert_string_equal(text, "plugin rocelet.dev/roce: \u00fcbel?second line");
-	/* Cut before the character that does not fit. */
+	/* The text is cut before the multi-byte character that does not fit. */
 	decode_status("plugin_wire/status_refused", &registered, text, 27);
 	assert_string_equal(text, "plugin rocelet.dev/roce: ");
 	decode_status("plugin_wire/status_refused", &registered, text, 28);
@@ -309,7 +313,7 @@ static int encode_grant(uint8_t **bytes, size_t *len)
 	return wire_allocate_response(bytes, len, &grant, 1);
 }
 
-/* How many allocations there are, each of which has failed once. */
+/* Fails each allocation once; returns how many there are. */
 static long sweep_encode(int (*encode)(uint8_t **, size_t *))
 {
 	uint8_t *bytes;
@@ -340,9 +344,10 @@ static void encoding_survives_any_failed_allocation(void **state)
 
 static void decoding_survives_any_failed_allocation(void **state)
 {
+	struct err e = {0};
 	size_t len;
 	uint8_t *bytes = fixture_read("plugin_wire/preferred", &len);
-	struct wire_request *q;
+	struct plugin_request q;
 	long n;
 
 	(void)state;
@@ -350,14 +355,14 @@ static void decoding_survives_any_failed_allocation(void **state)
 		int r;
 
 		faults_alloc(n);
-		r = wire_decode_preferred(&q, bytes, len);
+		r = plugin_request_preferred(&q, bytes, len, &e);
 		if (!faults_end()) {
 			assert_int_equal(r, 0);
 			break;
 		}
 		assert_int_equal(r, -ENOMEM);
 	}
-	wire_request_free(q);
+	plugin_request_done(&q);
 	assert_true(n > 8);
 	free(bytes);
 }

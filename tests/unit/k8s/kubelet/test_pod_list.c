@@ -9,14 +9,13 @@
 
 #include <cmocka.h>
 
-#include "claim_device.h"
 #include "cleanup.h"
 #include "faults.h"
 #include "fixture.h"
 #include "pod_stream.h"
 #include "test_group.h"
 
-/* In pieces of so many bytes. */
+/* Decodes the bytes in pieces of the given size. */
 static int decode_pieces(struct pod_list *ret, size_t *ret_left_out, const uint8_t *bytes,
 			 size_t len, size_t piece)
 {
@@ -71,7 +70,7 @@ static void a_list_is_flat_and_sorted(void **state)
 	pod_list_done(&l);
 }
 
-/* Whatever the request: the same answers as without the place. */
+/* Passing the position of the previous lookup does not change a result. */
 static void lookups_in_order_find_the_same(void **state)
 {
 	static const char *const ids[] = {"", "a", "b", "c", "d", "e", "f", "b", "a", "f", "d"};
@@ -95,7 +94,7 @@ static void lookups_in_order_find_the_same(void **state)
 				 pod_list_find(&l, resource, id, NULL));
 		assert_true(at <= l.n);
 	}
-	at = 100; /* of a list that was longer */
+	at = 100; /* a position in a longer list */
 	assert_ptr_equal(pod_list_find_next(&l, "x/y", "d", &at),
 			 pod_list_find(&l, "x/y", "d", NULL));
 	assert_null(pod_list_find_next(&empty, "x/y", "d", &at));
@@ -114,7 +113,7 @@ static void an_empty_message_is_an_empty_list(void **state)
 	pod_list_done(&l);
 }
 
-/* --- messages made by hand -------------------------------------------------------------------- */
+/* --- messages built here ---------------------------------------------------------------------- */
 
 struct buffer {
 	uint8_t bytes[1024];
@@ -143,7 +142,7 @@ static void put_inner(struct buffer *b, unsigned field, const struct buffer *inn
 	put(b, field, inner->bytes, inner->len);
 }
 
-/* One pod with one container with two IDs of a resource. */
+/* One pod with one container that has two IDs of a resource. */
 static struct buffer one_pod(const char *pod, const char *resource, const char *id,
 			     const char *other)
 {
@@ -186,7 +185,7 @@ static void too_long_names_are_counted(void **state)
 	left_out(one_pod("p", "", "a", "b"), 0, 2);
 	left_out(one_pod("p", "r/x", "", "b"), 1, 1);
 	left_out(one_pod("p", "r/x", "a\nb", "\xc3"), 0, 2);
-	/* The same device twice in the same container is one. */
+	/* The same device twice in the same container counts once. */
 	left_out(one_pod("p", "r/x", "a", "a"), 1, 0);
 }
 
@@ -210,11 +209,11 @@ static void every_cut_is_survived(void **state)
 		assert_int_equal(l.n, 77); /* untouched */
 		free(cut);
 	}
-	assert_int_equal(good, 3); /* between pods */
+	assert_int_equal(good, 3); /* cuts between two pods */
 	free(bytes);
 }
 
-/* Four bytes make a device of 800. */
+/* Each device needs four bytes of the message and 800 bytes of memory. */
 static void a_list_of_too_many_devices_is_refused(void **state)
 {
 	size_t n = 16385, len = 12, out;
@@ -222,7 +221,7 @@ static void a_list_of_too_many_devices_is_refused(void **state)
 	struct pod_list l;
 
 	(void)state;
-	/* A pod of a container of a resource of 65543 bytes. */
+	/* One pod with one container with one resource, of 65543 bytes. */
 	memcpy(bytes, "\x0a\x8f\x80\x04\x1a\x8b\x80\x04\x12\x87\x80\x04", len);
 	memcpy(bytes + len, "\x0a\x01r", 3);
 	for (len += 3; n > 0; n--, len += 4)
@@ -253,7 +252,7 @@ static void pieces_make_the_same_list(void **state)
 	free(bytes);
 }
 
-/* Protobuf's fields may come in any order, and the last of several counts. */
+/* Protobuf fields may come in any order; the last of a repeated scalar field counts. */
 static void names_may_follow(void **state)
 {
 	struct buffer devices = {.len = 0}, container = {.len = 0}, p = {.len = 0}, b = {.len = 0};
@@ -271,7 +270,7 @@ static void names_may_follow(void **state)
 	put_text(&p, 2, "ns");
 	put_text(&p, 1, "pod");
 	put_inner(&b, 1, &p);
-	put_inner(&b, 1, &(struct buffer){.len = 0}); /* a pod without anything */
+	put_inner(&b, 1, &(struct buffer){.len = 0}); /* an empty pod */
 	assert_int_equal(decode(&l, &out, b.bytes, b.len), 0);
 	assert_int_equal(l.n, 2);
 	has(&l.devices[0], "ns", "pod", "main", "r/x", "1");
@@ -335,7 +334,7 @@ static void devices_of_claims_are_listed(void **state)
 	pod_list_done(&l);
 }
 
-/* As another implementation writes them. */
+/* Encoded by another protobuf implementation. */
 static void claims_of_the_kubelet(void **state)
 {
 	struct pod_list l;
@@ -354,7 +353,7 @@ static void claims_of_the_kubelet(void **state)
 	pod_list_done(&l);
 }
 
-/* Claims are of anything; they must not cost the devices that are ours. */
+/* Claims may hold any number of devices; that must not drop our devices from the list. */
 static void too_many_claims_are_left_out(void **state)
 {
 	struct buffer device = one_pod("p", "r/x", "a", "b"), claims = {.len = 0}, b;
@@ -415,19 +414,19 @@ static void refused(const char *bytes, size_t len)
 static void invalid_messages_are_rejected(void **state)
 {
 	(void)state;
-	REFUSED("\x08\x01");					 /* a number as a pod */
-	REFUSED("\x0a\x03\x0a\x02p");				 /* a name beyond its pod */
-	REFUSED("\x0a\x02\x1a\x05");				 /* a container beyond it */
-	REFUSED("\x0a\x01\x0a\x00");				 /* a tag that crosses its end */
-	REFUSED("\x0a\x02\x41\x00");				 /* eight bytes that do */
+	REFUSED("\x08\x01");					 /* pod: a varint */
+	REFUSED("\x0a\x03\x0a\x02p");				 /* name longer than its pod */
+	REFUSED("\x0a\x02\x1a\x05");				 /* container longer than its pod */
+	REFUSED("\x0a\x01\x0a\x00");				 /* tag beyond its pod */
+	REFUSED("\x0a\x02\x41\x00");				 /* fixed64 beyond its pod */
 	REFUSED("\x02\x00");					 /* field 0 */
 	REFUSED("\x13");					 /* a group */
-	REFUSED("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"); /* of eleven bytes */
-	REFUSED("\xfa\xff\xff\xff\xff\x01\x00");		 /* a number above 2^29 */
-	REFUSED("\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"); /* 2^64 - 1 bytes */
+	REFUSED("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"); /* varint of eleven bytes */
+	REFUSED("\xfa\xff\xff\xff\xff\x01\x00");		 /* field number above 2^29 */
+	REFUSED("\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"); /* length 2^64 - 1 */
 }
 
-/* Fields that are not read: of every wire type, at every depth, however large. */
+/* Unknown fields of every wire type, at every depth and of any size. */
 static void unneeded_fields_allocate_nothing(void **state)
 {
 	const size_t size = 4 << 20;
@@ -482,7 +481,7 @@ static void any_failed_allocation_is_survived(void **state)
 	free(bytes);
 }
 
-/* --- keeping one ------------------------------------------------------------------------------ */
+/* --- copies ----------------------------------------------------------------------------------- */
 
 static void push(struct pod_list *l, const char *pod, const char *id)
 {
@@ -515,7 +514,7 @@ static void a_copy_outlives_its_list(void **state)
 	char id[16];
 
 	(void)state;
-	for (unsigned i = 0; i < 3000; i++) { /* more than one piece of memory holds */
+	for (unsigned i = 0; i < 3000; i++) { /* more than one block of memory holds */
 		snprintf(id, sizeof(id), "%u", i);
 		push(&l, i % 2 ? "p" : NULL, id);
 	}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A kubelet that serves PodResources.List from the same loop, in every mood. */
+/* PodResources.List from a fake kubelet in the same loop that answers, refuses, hangs or
+ * restarts. */
 #include "pod_resources.h"
 
 #include <limits.h>
@@ -25,7 +26,7 @@ struct fixture {
 	struct fake_pods kubelet;
 	struct pod_resources *pods;
 	unsigned lists, unanswered;
-	uint64_t asked_ms; /* of the last list */
+	uint64_t asked_ms; /* time of the query of the last list */
 	size_t n;
 	enum pod_source source;
 };
@@ -161,7 +162,7 @@ static void test_refreshes_are_coalesced_and_spaced(void **state)
 	stop(&f);
 }
 
-static void test_refusals_are_asked_again(void **state)
+static void test_refused_requests_are_repeated(void **state)
 {
 	struct fixture f;
 
@@ -205,12 +206,12 @@ static bool has_a_list(void *arg)
 	return ((struct fixture *)arg)->lists > 0;
 }
 
-static bool is_asked_thrice(void *arg)
+static bool has_three_requests(void *arg)
 {
 	return ((struct fixture *)arg)->kubelet.questions >= 3;
 }
 
-/* It serves before it has been told its pods: what was known is not taken for gone. */
+/* A restarted kubelet answers before it has learned its pods: the known allocations are kept. */
 static void test_allocations_survive_a_kubelet_that_learns_its_pods(void **state)
 {
 	struct fixture f;
@@ -229,7 +230,7 @@ static void test_allocations_survive_a_kubelet_that_learns_its_pods(void **state
 	f.kubelet.len = 0;
 	f.kubelet.questions = 0;
 	fake_pods_start(&f.kubelet);
-	until(&f, is_asked_thrice);
+	until(&f, has_three_requests);
 	assert_int_equal(pod_resources_list(f.pods)->n, 5);
 	assert_int_equal(pod_resources_list(f.pods)->source, POD_SOURCE_API);
 	f.kubelet.answer = answer;
@@ -249,7 +250,7 @@ static void assert_holder(const struct fixture *f, const char *id, const char *p
 	assert_int_equal(d->stale, stale);
 }
 
-static bool is_bs_device_cs(void *arg)
+static bool c_has_device_2(void *arg)
 {
 	const struct fixture *f = arg;
 	const struct pod_device *d = pod_list_find(pod_resources_list(f->pods), "x/y", "2", NULL);
@@ -257,8 +258,8 @@ static bool is_bs_device_cs(void *arg)
 	return strcmp(d->pod, "c") == 0;
 }
 
-/* It names its pods one by one as it learns them: who has what it names is known at once, and only
- * what it does not name is stale. */
+/* A restarted kubelet lists its pods one by one: entries it lists are current at once, the others
+ * are stale. */
 static void test_a_new_kubelets_entries_count_at_once(void **state)
 {
 	static const struct fake_held before[] = {{"default", "a", "x/y", "1"},
@@ -284,7 +285,7 @@ static void test_a_new_kubelets_entries_count_at_once(void **state)
 	assert_holder(&f, "1", "a", true);
 	assert_holder(&f, "2", "b", true);
 	fake_pods_hold(&f.kubelet, after, 1);
-	until(&f, is_bs_device_cs); /* it is asked again without being told to */
+	until(&f, c_has_device_2); /* the client queries again without a refresh */
 	assert_holder(&f, "1", "a", true);
 	fake_pods_hold(&f.kubelet, after, 2);
 	f.lists = 0;
@@ -306,7 +307,7 @@ static void test_without_a_socket_the_checkpoint(void **state)
 	open_client(&f);
 	until(&f, has_checkpoint);
 	assert_true(f.n > 0);
-	fake_pods_start(&f.kubelet); /* nobody needs to ask */
+	fake_pods_start(&f.kubelet); /* no refresh is needed */
 	until(&f, has_api_list);
 	assert_int_equal(f.n, 5);
 	stop(&f);
@@ -327,7 +328,7 @@ static void test_without_socket_and_checkpoint(void **state)
 	stop(&f);
 }
 
-/* Its file stays; the list that is known does as well, and is not asked for all the time. */
+/* The socket file exists without a listener: the known list is kept, and retries are rare. */
 static void test_a_dead_socket(void **state)
 {
 	struct fixture f;
@@ -354,7 +355,7 @@ static void test_a_dead_socket(void **state)
 	stop(&f);
 }
 
-/* With nothing known yet, the checkpoint is better than nothing. */
+/* With no list yet, the checkpoint is used. */
 static void test_a_dead_socket_from_the_start(void **state)
 {
 	struct fixture f;
@@ -366,7 +367,7 @@ static void test_a_dead_socket_from_the_start(void **state)
 	open_client(&f);
 	until(&f, has_checkpoint);
 	loop_wakeups(&f.loop, 700);
-	assert_true(f.lists <= 4); /* and it is not read all the time */
+	assert_true(f.lists <= 4); /* and the checkpoint is not read again all the time */
 	fake_pods_start(&f.kubelet);
 	until(&f, has_api_list);
 	stop(&f);
@@ -387,7 +388,7 @@ static void test_an_old_kubelet(void **state)
 	stop(&f);
 }
 
-/* A new kubelet is asked at once, whatever the old one is up to. */
+/* A new kubelet is queried at once, even if the old one has not answered. */
 static void test_a_kubelet_that_hangs(void **state)
 {
 	struct uds_server *hung;
@@ -411,7 +412,7 @@ static void test_a_kubelet_that_hangs(void **state)
 	fake_pods_start(&f.kubelet);
 	open_client(&f);
 	until(&f, has_asked);
-	stop(&f); /* with a question open */
+	stop(&f); /* with a request pending */
 	pod_resources_close(NULL);
 }
 
@@ -425,9 +426,8 @@ static bool does_not_answer(void *arg)
 	return !answers(arg);
 }
 
-/* Whether an answer is worth waiting for: not behind a question that hangs, nor after one that
- * failed. */
-static void test_whether_an_answer_can_be_expected(void **state)
+/* No answer can be expected while a request hangs or after one has failed. */
+static void test_expected_answers(void **state)
 {
 	struct fixture f;
 
@@ -440,7 +440,7 @@ static void test_whether_an_answer_can_be_expected(void **state)
 	f.kubelet.silent = true;
 	pod_resources_refresh(f.pods);
 	until(&f, does_not_answer);
-	assert_non_null(f.kubelet.open); /* long before it is given up */
+	assert_non_null(f.kubelet.open); /* long before its deadline */
 	fake_pods_answer(&f.kubelet);
 	until(&f, answers);
 	f.kubelet.silent = false;
@@ -456,7 +456,7 @@ TEST_GROUP(pod_resources)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_list),
 		cmocka_unit_test(test_refreshes_are_coalesced_and_spaced),
-		cmocka_unit_test(test_refusals_are_asked_again),
+		cmocka_unit_test(test_refused_requests_are_repeated),
 		cmocka_unit_test(test_an_invalid_answer),
 		cmocka_unit_test(test_allocations_survive_a_kubelet_that_learns_its_pods),
 		cmocka_unit_test(test_a_new_kubelets_entries_count_at_once),
@@ -466,7 +466,7 @@ TEST_GROUP(pod_resources)
 		cmocka_unit_test(test_a_dead_socket_from_the_start),
 		cmocka_unit_test(test_an_old_kubelet),
 		cmocka_unit_test(test_a_kubelet_that_hangs),
-		cmocka_unit_test(test_whether_an_answer_can_be_expected),
+		cmocka_unit_test(test_expected_answers),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Time is a number here: nobody sleeps. */
+/* The registration plan as a pure function: the tests advance a simulated clock, nothing sleeps. */
 #include "registration.h"
 #include "test_group.h"
 
@@ -13,7 +13,7 @@
 
 #define ATTEMPT (registration_attempt(&r->plan))
 
-/* A plan, its clock, and the folder it would see. */
+/* A plan and its clock. */
 struct run {
 	struct registration_plan plan;
 	uint64_t now_ms;
@@ -34,8 +34,8 @@ static enum registration_step step(struct run *r)
 	return registration_next(&r->plan, r->now_ms, &wake_ms);
 }
 
-/* Waits as long as the plan wants; how long that was. */
-static uint64_t sleep_until_due(struct run *r, enum registration_step want)
+/* Advances the clock until the plan's next step is due; returns how many ms that took. */
+static uint64_t sleep_until_due(struct run *r, enum registration_step expected)
 {
 	uint64_t wake_ms, start_ms = r->now_ms;
 	enum registration_step got;
@@ -46,7 +46,7 @@ static uint64_t sleep_until_due(struct run *r, enum registration_step want)
 		assert_true(wake_ms > r->now_ms);
 		r->now_ms = wake_ms;
 	}
-	assert_int_equal(got, want);
+	assert_int_equal(got, expected);
 	return r->now_ms - start_ms;
 }
 
@@ -58,7 +58,7 @@ static void assert_sleeps_for_ever(struct run *r)
 	assert_true(wake_ms == UINT64_MAX);
 }
 
-/* A kubelet is there, and a list; our socket serves, and Register is due. */
+/* The state before Register: kubelet and list exist, our socket serves. */
 static void start_calling(struct run *r)
 {
 	start(r, false);
@@ -78,7 +78,8 @@ static void answer(struct run *r, enum registration_answer a, const char *why)
 static void start_registered(struct run *r)
 {
 	start_calling(r);
-	registration_watched(&r->plan, 1, r->now_ms); /* the stream may come first */
+	/* the watch may begin before Register returns */
+	registration_watched(&r->plan, 1, r->now_ms);
 	assert_false(registration_works(&r->plan));
 	answer(r, REGISTRATION_OK, NULL);
 	assert_true(registration_works(&r->plan));
@@ -122,7 +123,7 @@ static void test_without_a_kubelet_it_sleeps(void **state)
 	assert_int_equal(step(&r), REGISTRATION_CALL);
 }
 
-/* A kubelet admits its pods a moment after it listens. */
+/* A kubelet admits pods a moment after it listens. */
 static void test_a_new_socket_is_tried_quickly(void **state)
 {
 	static const uint64_t first[] = {1, 2, 5, 10, 20, 50};
@@ -134,19 +135,19 @@ static void test_a_new_socket_is_tried_quickly(void **state)
 	start_calling(&r);
 	for (int kubelets = 0; kubelets < 2; kubelets++) {
 		for (began = r.now_ms, tries = 0; r.now_ms - began < 2000; tries++) {
-			answer(&r, REGISTRATION_NOBODY, NULL);
+			answer(&r, REGISTRATION_NO_LISTENER, NULL);
 			pause = sleep_until_due(&r, REGISTRATION_CALL);
 			assert_int_equal(pause, first[tries < 6 ? tries : 5]);
 		}
 		assert_true(tries <= 50);
-		answer(&r, REGISTRATION_NOBODY, NULL);
+		answer(&r, REGISTRATION_NO_LISTENER, NULL);
 		registration_kubelet(&r.plan, true, true, r.now_ms);
 		sleep_until_due(&r, REGISTRATION_CALL);
 	}
-	assert_int_equal(r.plan.failures, 0); /* nobody was there to fail */
+	assert_int_equal(r.plan.failures, 0); /* no kubelet answered, so none failed */
 }
 
-/* Whoever has been asked is not asked again before it answers. */
+/* Register is not repeated before the kubelet has answered it. */
 static void test_our_socket_deleted_while_we_register(void **state)
 {
 	struct run r;
@@ -162,7 +163,7 @@ static void test_our_socket_deleted_while_we_register(void **state)
 	assert_true(registration_works(&r.plan));
 	assert_sleeps_for_ever(&r);
 
-	/* What it was asked did not come to it. */
+	/* The kubelet could not connect to the deleted socket. */
 	start_calling(&r);
 	registration_serving(&r.plan, false, r.now_ms);
 	assert_int_equal(step(&r), REGISTRATION_SERVE);
@@ -171,7 +172,7 @@ static void test_our_socket_deleted_while_we_register(void **state)
 	assert_int_equal(sleep_until_due(&r, REGISTRATION_CALL), 20);
 }
 
-/* A dead file: once a second for ten seconds, then every ten. */
+/* A socket file without a listener: retried each second for ten seconds, then every ten seconds. */
 static void test_a_dead_socket_costs_little(void **state)
 {
 	uint64_t began, pause = 0;
@@ -181,7 +182,7 @@ static void test_a_dead_socket_costs_little(void **state)
 	(void)state;
 	start_calling(&r);
 	for (began = r.now_ms; r.now_ms - began < 3600000; tries++) {
-		answer(&r, REGISTRATION_NOBODY, NULL);
+		answer(&r, REGISTRATION_NO_LISTENER, NULL);
 		pause = sleep_until_due(&r, REGISTRATION_CALL);
 		if (r.now_ms - began < 10000)
 			assert_true(pause <= 1000);
@@ -189,14 +190,14 @@ static void test_a_dead_socket_costs_little(void **state)
 	assert_int_equal(pause, 10000);
 	assert_true(tries < 45 + 20 + 360);
 
-	answer(&r, REGISTRATION_NOBODY, NULL);
+	answer(&r, REGISTRATION_NO_LISTENER, NULL);
 	r.now_ms += 21;
-	registration_kubelet(&r.plan, true, false, r.now_ms); /* somebody touched it */
+	registration_kubelet(&r.plan, true, false, r.now_ms); /* another process touched the file */
 	assert_int_equal(step(&r), REGISTRATION_CALL);
 }
 
-/* Somebody touches kubelet.sock all the time: 50 tries a second, and those of its first
- * moments. */
+/* Another process keeps touching kubelet.sock: at most 50 attempts a second, besides the first
+ * quick ones. */
 static void test_frequent_hints_cause_few_attempts(void **state)
 {
 	unsigned calls = 0;
@@ -205,19 +206,19 @@ static void test_frequent_hints_cause_few_attempts(void **state)
 
 	(void)state;
 	start_calling(&r);
-	answer(&r, REGISTRATION_NOBODY, NULL);
+	answer(&r, REGISTRATION_NO_LISTENER, NULL);
 	for (i = 0; i < 1000; i++) {
 		r.now_ms++;
 		registration_kubelet(&r.plan, true, false, r.now_ms);
 		if (step(&r) != REGISTRATION_CALL)
 			continue;
 		calls++;
-		answer(&r, REGISTRATION_NOBODY, NULL);
+		answer(&r, REGISTRATION_NO_LISTENER, NULL);
 	}
 	assert_true(calls >= 40 && calls <= 55);
 }
 
-static void test_refusals_are_kept_and_slow_down(void **state)
+static void test_refusals_are_reported_and_retried_more_slowly(void **state)
 {
 	static const uint64_t pauses[] = {20, 40, 80, 160, 320, 640, 1000, 1000};
 	struct run r;
@@ -237,7 +238,7 @@ static void test_refusals_are_kept_and_slow_down(void **state)
 	assert_string_equal(r.plan.error, "");
 }
 
-static void test_silence_is_a_failure_but_no_refusal(void **state)
+static void test_a_timeout_is_a_failure_but_not_a_refusal(void **state)
 {
 	struct run r;
 
@@ -272,7 +273,7 @@ static void test_an_old_answer_does_not_count_for_a_new_kubelet(void **state)
 	assert_true(r.plan.registered);
 }
 
-/* The kubelet dies, its file stays; later it deletes our socket and makes its own. */
+/* The kubelet dies and leaves its file; the next one deletes our socket and creates its own. */
 static void test_a_restart(void **state)
 {
 	struct run r;
@@ -285,7 +286,7 @@ static void test_a_restart(void **state)
 		registration_watched(&r.plan, 0, r.now_ms);
 		assert_false(registration_works(&r.plan));
 		assert_int_equal(sleep_until_due(&r, REGISTRATION_CALL), 20);
-		answer(&r, REGISTRATION_NOBODY, NULL);
+		answer(&r, REGISTRATION_NO_LISTENER, NULL);
 		r.now_ms += 5000;
 		registration_serving(&r.plan, false, r.now_ms);
 		assert_int_equal(step(&r), REGISTRATION_SERVE);
@@ -301,7 +302,8 @@ static void test_a_restart(void **state)
 	assert_int_equal(r.plan.failures, 0);
 }
 
-/* The new one is there before the old watch has ended: that is ended first, and a moment passes. */
+/* The new kubelet appears before the old one's watch has ended: the plan ends that watch, then
+ * pauses before Register. */
 static void test_a_new_kubelet_while_the_old_one_watches(void **state)
 {
 	struct run r;
@@ -331,7 +333,7 @@ static void test_our_socket_deleted(void **state)
 	assert_int_equal(sleep_until_due(&r, REGISTRATION_CALL), 20);
 }
 
-/* A kubelet that registers us and drops us at once, for ever. */
+/* The kubelet accepts each Register and ends the watch at once. */
 static void test_a_kubelet_that_drops_us_is_retried_with_backoff(void **state)
 {
 	unsigned i, n = 0;
@@ -370,8 +372,8 @@ static void test_registered_but_never_watched(void **state)
 	assert_non_null(strstr(r.plan.error, "does not watch"));
 }
 
-/* The stream may end before Register's answer is here. */
-static void test_a_watch_that_is_over_before_the_answer(void **state)
+/* The watch may end before Register returns. */
+static void test_a_watch_that_ends_before_the_answer(void **state)
 {
 	struct run r;
 
@@ -385,7 +387,7 @@ static void test_a_watch_that_is_over_before_the_answer(void **state)
 	assert_int_equal(sleep_until_due(&r, REGISTRATION_CALL), 10000);
 }
 
-static void test_a_socket_that_cannot_be_made(void **state)
+static void test_a_socket_that_cannot_be_created(void **state)
 {
 	struct run r;
 	uint64_t pause = 0;
@@ -404,7 +406,7 @@ static void test_a_socket_that_cannot_be_made(void **state)
 	assert_int_equal(pause, 10000);
 	assert_string_equal(r.plan.error, "no folder");
 	r.now_ms += 20;
-	registration_folder(&r.plan, r.now_ms); /* there it is */
+	registration_folder(&r.plan, r.now_ms); /* the file exists now */
 	assert_int_equal(step(&r), REGISTRATION_SERVE);
 	registration_serving(&r.plan, true, r.now_ms);
 	assert_int_equal(step(&r), REGISTRATION_CALL);
@@ -436,7 +438,7 @@ static void test_registry_never_calls(void **state)
 	start_found(&r);
 }
 
-/* It comes back by itself, or is shown the socket anew, ever more rarely. */
+/* The kubelet reconnects by itself; if not, the socket is created again, with growing pauses. */
 static void test_registry_waits_for_the_kubelet(void **state)
 {
 	static const uint64_t pauses[] = {10000, 10000, 20000, 40000, 80000, 160000, 160000};
@@ -456,9 +458,9 @@ static void test_registry_waits_for_the_kubelet(void **state)
 	assert_sleeps_for_ever(&r);
 }
 
-/* A kubelet that has not asked once does not look there; Register is called then, and the registry
- * is not served any more. */
-static void test_a_registry_that_is_not_looked_into(void **state)
+/* If the kubelet has never called the registry socket, it does not watch that folder: fall back to
+ * Register and stop serving the registry. */
+static void test_a_registry_that_is_not_watched(void **state)
 {
 	struct run r;
 
@@ -467,10 +469,11 @@ static void test_a_registry_that_is_not_looked_into(void **state)
 	registration_want(&r.plan, r.now_ms);
 	assert_int_equal(step(&r), REGISTRATION_SERVE);
 	registration_serving(&r.plan, true, r.now_ms);
-	assert_sleeps_for_ever(&r); /* without a kubelet that says nothing */
+	assert_sleeps_for_ever(&r); /* unknown while no kubelet runs */
 	registration_kubelet(&r.plan, true, true, r.now_ms);
 	assert_int_equal(sleep_until_due(&r, REGISTRATION_UNSEEN), 10000);
-	registration_serving(&r.plan, true, r.now_ms); /* it was another one's fault */
+	/* the socket was removed for another reason */
+	registration_serving(&r.plan, true, r.now_ms);
 	assert_int_equal(sleep_until_due(&r, REGISTRATION_UNSEEN), 10000);
 	registration_leave_registry(&r.plan, r.now_ms);
 	assert_int_equal(step(&r), REGISTRATION_SERVE);
@@ -512,7 +515,7 @@ static void test_registry_refusal(void **state)
 	assert_string_equal(r.plan.error, "");
 }
 
-/* The kubelet notices before we do, or after: the socket is made anew at once either way. */
+/* Whether the kubelet or we notice first, the socket is created again at once. */
 static void test_registry_socket_deleted(void **state)
 {
 	struct run r;
@@ -544,19 +547,19 @@ TEST_GROUP(registration)
 		cmocka_unit_test(test_our_socket_deleted_while_we_register),
 		cmocka_unit_test(test_a_dead_socket_costs_little),
 		cmocka_unit_test(test_frequent_hints_cause_few_attempts),
-		cmocka_unit_test(test_refusals_are_kept_and_slow_down),
-		cmocka_unit_test(test_silence_is_a_failure_but_no_refusal),
+		cmocka_unit_test(test_refusals_are_reported_and_retried_more_slowly),
+		cmocka_unit_test(test_a_timeout_is_a_failure_but_not_a_refusal),
 		cmocka_unit_test(test_an_old_answer_does_not_count_for_a_new_kubelet),
 		cmocka_unit_test(test_a_restart),
 		cmocka_unit_test(test_a_new_kubelet_while_the_old_one_watches),
 		cmocka_unit_test(test_our_socket_deleted),
 		cmocka_unit_test(test_a_kubelet_that_drops_us_is_retried_with_backoff),
 		cmocka_unit_test(test_registered_but_never_watched),
-		cmocka_unit_test(test_a_watch_that_is_over_before_the_answer),
-		cmocka_unit_test(test_a_socket_that_cannot_be_made),
+		cmocka_unit_test(test_a_watch_that_ends_before_the_answer),
+		cmocka_unit_test(test_a_socket_that_cannot_be_created),
 		cmocka_unit_test(test_registry_never_calls),
 		cmocka_unit_test(test_registry_waits_for_the_kubelet),
-		cmocka_unit_test(test_a_registry_that_is_not_looked_into),
+		cmocka_unit_test(test_a_registry_that_is_not_watched),
 		cmocka_unit_test(test_registry_sleeps_without_a_kubelet),
 		cmocka_unit_test(test_registry_refusal),
 		cmocka_unit_test(test_registry_socket_deleted),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Names that change in a folder, and folders that come and go. */
+/* Reports of changed names in a folder, and of folders that are created, removed or replaced. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -52,12 +52,12 @@ static bool is_seen(void *arg)
 	return seen;
 }
 
-/* Runs the loop until the name was told; "" = the hint without a name. */
+/* Runs the loop until the name is reported; "" = the hint without a name. */
 static void wait_for(const char *name)
 {
 	waiting_for = name;
 	if (!loop_until(&loop, is_seen, NULL, PATIENCE_MS))
-		fail_msg("\"%s\" was not told", name);
+		fail_msg("\"%s\" was not reported", name);
 	seen = false;
 	waiting_for = NULL;
 }
@@ -138,13 +138,13 @@ static void names_in_a_folder(void **state)
 	assert_int_equal(n_null, 0);
 }
 
-static void reading_is_no_event(void **state)
+static void reading_causes_no_event(void **state)
 {
 	(void)state;
 	tmptree_write(tmp, "d/f", "1");
 	open_watch("d");
 	close(open(in_tmp("d/f"), O_RDONLY | O_CLOEXEC));
-	chmod(in_tmp("d/f"), 0600); /* so that there is something to wait for */
+	chmod(in_tmp("d/f"), 0600); /* as an event to wait for */
 	wait_for("f");
 	assert_int_equal(n_null, 0);
 	assert_int_equal(n_names, 1);
@@ -163,7 +163,7 @@ static void works(const char *dir)
 	wait_for("probe");
 }
 
-static void a_folder_that_comes_later(void **state)
+static void a_folder_that_is_created_later(void **state)
 {
 	(void)state;
 	open_watch("a/b/c");
@@ -176,8 +176,8 @@ static void a_folder_that_comes_later(void **state)
 	works("a/b/c");
 }
 
-/* Nothing of it is seen between the calls of the loop. */
-static void a_folder_that_comes_all_at_once(void **state)
+/* The folder and its files are created between two iterations of the loop. */
+static void a_folder_and_its_files_at_once(void **state)
 {
 	(void)state;
 	open_watch("a/b/c");
@@ -186,7 +186,7 @@ static void a_folder_that_comes_all_at_once(void **state)
 	works("a/b/c");
 }
 
-static void a_folder_that_is_made_anew(void **state)
+static void a_folder_that_is_created_again(void **state)
 {
 	(void)state;
 	make_dir("d");
@@ -214,10 +214,10 @@ static void a_folder_that_is_replaced(void **state)
 	n_names = 0;
 	tmptree_write(tmp, "old/f", "1");
 	works("d");
-	assert_in_range(n_names, 2, 3); /* created and written may come at once */
+	assert_in_range(n_names, 2, 3); /* creation and writing may be one event */
 }
 
-/* In the kernel, of this process. */
+/* This process's watches in the kernel. */
 static unsigned n_watches(void)
 {
 	DIR *d = opendir("/proc/self/fdinfo");
@@ -299,7 +299,7 @@ static void a_link_that_is_swapped(void **state)
 	works("two");
 }
 
-static void a_link_to_what_comes_later(void **state)
+static void a_link_to_a_folder_created_later(void **state)
 {
 	(void)state;
 	tmptree_link(tmp, "run/d", "../data/x/kubelet");
@@ -317,7 +317,7 @@ static void a_link_to_what_comes_later(void **state)
 	works("data/x/kubelet/plugins");
 }
 
-static void links_that_go_in_circles(void **state)
+static void circular_links(void **state)
 {
 	(void)state;
 	tmptree_link(tmp, "a", "b");
@@ -331,7 +331,7 @@ static void links_that_go_in_circles(void **state)
 	works("b/d");
 }
 
-/* --- what can go wrong ------------------------------------------------------------------------ */
+/* --- errors ----------------------------------------------------------------------------------- */
 
 static unsigned queue_length(void)
 {
@@ -345,7 +345,7 @@ static unsigned queue_length(void)
 	return n;
 }
 
-static void lost_events_are_told(void **state)
+static void lost_events_are_reported(void **state)
 {
 	unsigned n = queue_length() + 2;
 
@@ -355,7 +355,8 @@ static void lost_events_are_told(void **state)
 	tmptree_write(tmp, "d/a", "1");
 	tmptree_write(tmp, "d/b", "1");
 	open_watch("d");
-	for (unsigned i = 0; i < n; i++) /* two names: equal events in a row are one */
+	/* alternating names, as the kernel merges equal consecutive events */
+	for (unsigned i = 0; i < n; i++)
 		assert_int_equal(chmod(in_tmp(i % 2 ? "d/a" : "d/b"), i & 2 ? 0600 : 0644), 0);
 	wait_for("");
 	assert_true(n_names > 1000);
@@ -375,7 +376,7 @@ static void a_watch_closed_by_its_hint(void **state)
 	watch = NULL;
 }
 
-static void paths_that_cannot_be(void **state)
+static void invalid_paths(void **state)
 {
 	char path[PATH_MAX + 2];
 	struct err e = {0};
@@ -414,7 +415,7 @@ static void any_failed_allocation_is_survived(void **state)
 	assert_int_equal(r, 0);
 	assert_true(n > 6);
 	works("d");
-	/* Out of memory when the path has changed: tried again a second later. */
+	/* Out of memory when the path has changed: retried after a second. */
 	tmptree_remove(tmp, "d");
 	make_dir("d");
 	faults_alloc(0);
@@ -424,7 +425,7 @@ static void any_failed_allocation_is_survived(void **state)
 	works("d");
 }
 
-/* The first loop of a process opens descriptors that stay. */
+/* The first loop of a process opens descriptors that stay open. */
 static int first_loop(void **state)
 {
 	(void)state;
@@ -438,20 +439,20 @@ TEST_GROUP(dir_watch)
 {
 	const struct CMUnitTest tests[] = {
 		WATCH_TEST(names_in_a_folder),
-		WATCH_TEST(reading_is_no_event),
-		WATCH_TEST(a_folder_that_comes_later),
-		WATCH_TEST(a_folder_that_comes_all_at_once),
-		WATCH_TEST(a_folder_that_is_made_anew),
+		WATCH_TEST(reading_causes_no_event),
+		WATCH_TEST(a_folder_that_is_created_later),
+		WATCH_TEST(a_folder_and_its_files_at_once),
+		WATCH_TEST(a_folder_that_is_created_again),
 		WATCH_TEST(a_folder_that_is_replaced),
 		WATCH_TEST(watches_do_not_pile_up),
 		WATCH_TEST(a_parent_that_is_replaced),
 		WATCH_TEST(a_file_in_the_place_of_the_folder),
 		WATCH_TEST(a_link_that_is_swapped),
-		WATCH_TEST(a_link_to_what_comes_later),
-		WATCH_TEST(links_that_go_in_circles),
-		WATCH_TEST(lost_events_are_told),
+		WATCH_TEST(a_link_to_a_folder_created_later),
+		WATCH_TEST(circular_links),
+		WATCH_TEST(lost_events_are_reported),
 		WATCH_TEST(a_watch_closed_by_its_hint),
-		WATCH_TEST(paths_that_cannot_be),
+		WATCH_TEST(invalid_paths),
 		WATCH_TEST(any_failed_allocation_is_survived),
 	};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A gRPC client and server of ours, back to back in memory. */
+/* A gRPC client and server of ours, connected in memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -110,7 +110,7 @@ static void test_large_message(void **state)
 	free(bytes);
 }
 
-/* The largest that is allowed, and one byte more, in both directions. */
+/* The largest allowed message, and one a byte longer, in both directions. */
 static void test_message_limit(void **state)
 {
 	static const struct grpc_limits small = {1000, 10, 0}, large = {5000, 10, 0};
@@ -153,7 +153,7 @@ static void test_default_limits(void **state)
 	free(bytes);
 }
 
-/* 40 MB wait for a reader; the connection holds next to nothing beside the queue. */
+/* 40 MB wait for a reader; beyond this queue the connection needs almost no memory. */
 static void test_back_pressure(void **state)
 {
 	struct asked a = {0};
@@ -170,7 +170,7 @@ static void test_back_pressure(void **state)
 		free(message);
 	}
 	assert_int_equal(grpc_backlog(pair.service.held), 40 * (MIB + 5));
-	/* A taker that reads nothing gets the window's worth. */
+	/* Without WINDOW_UPDATE a peer gets one window of data. */
 	while (grpc_take(pair.server, &bytes) > 0)
 		;
 	assert_in_range(40 * (MIB + 5) - grpc_backlog(pair.service.held), MIB, MIB);
@@ -239,7 +239,7 @@ static void test_unknown_method(void **state)
 	assert_ended(&a, GRPC_UNIMPLEMENTED, "unknown method");
 }
 
-/* Both sides have the deadline; each tells its owner. */
+/* Both sides apply the deadline; each reports it to its owner. */
 static void test_deadline(void **state)
 {
 	struct asked a = {0};
@@ -269,7 +269,7 @@ static void test_client_cancels(void **state)
 	assert_int_equal(a.n_ends, 1);
 }
 
-/* From within the message hook, at each message of a stream, byte by byte too. */
+/* Cancels in the message hook, at each message of a stream; also fed byte by byte. */
 static void test_cancel_at_every_message(void **state)
 {
 	(void)state;
@@ -288,7 +288,7 @@ static void test_cancel_at_every_message(void **state)
 	test_unary(state);
 }
 
-/* After any number of bytes from the server. */
+/* Cancels after any number of bytes from the server. */
 static void test_cancel_at_every_byte(void **state)
 {
 	uint8_t bytes[4096];
@@ -371,7 +371,7 @@ static void test_free_ends_everything(void **state)
 	pair_open(&pair, NULL, NULL);
 }
 
-/* An owner whose hooks do what they may do: start the next call from the end of the last. */
+/* A hook that starts the next call when the last one ends. */
 struct chain {
 	struct grpc_conn *conn;
 	unsigned left, n_ends;
@@ -406,7 +406,7 @@ static void on_part(struct grpc_call *call, const uint8_t *bytes, size_t len, si
 {
 	struct parts *p = arg;
 
-	for (size_t i = 0; i < len; i++) /* each of them can be read */
+	for (size_t i = 0; i < len; i++) /* each byte can be read */
 		p->sum += bytes[i];
 	p->n_bytes += len;
 	assert_true(len > 0 || left == 0);
@@ -450,7 +450,7 @@ static void test_messages_in_parts(void **state)
 	assert_int_equal(p.status, GRPC_OK);
 	assert_int_equal(p.n_whole, 2);
 	assert_int_equal(p.n_bytes, 200000);
-	assert_true(p.n > 100); /* none of them was kept */
+	assert_true(p.n > 100); /* parts were passed on, not collected */
 	p = ask_parts(3, 0, 0);
 	assert_int_equal(p.status, GRPC_OK);
 	assert_int_equal(p.n, 3);
@@ -473,7 +473,7 @@ static void test_calls_started_by_hooks(void **state)
 	pair_pump(&pair);
 	assert_int_equal(chain.n_ends, 10);
 	assert_int_equal(chain.last, GRPC_OK);
-	/* The connection's end starts none. */
+	/* When the connection ends, no further call is started. */
 	chain = (struct chain){pair.client, 5, 0, GRPC_UNKNOWN};
 	assert_non_null(grpc_start(pair.client, "/t.T/Hold", NULL, 0, 0, &reply, 1000));
 	pair_pump(&pair);

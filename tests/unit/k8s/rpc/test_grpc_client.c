@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What our gRPC client makes of answers written by hand. */
+/* Raw answers that our gRPC client accepts or rejects. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "raw_peer.h"
 #include "test_group.h"
 
-/* --- answers that are fine -------------------------------------------------------------------- */
+/* --- valid answers ---------------------------------------------------------------------------- */
 
 static void test_request(void **state)
 {
@@ -48,7 +48,7 @@ static void test_status_alone(void **state)
 		   "5", "grpc-message", "no %C3%A9 100%25 %zz %", NULL);
 	h2_flush(raw);
 	assert_call_end(&a, GRPC_NOT_FOUND, "no \xc3\xa9 100% %zz %");
-	/* Even with another HTTP status. */
+	/* A grpc-status counts even with another HTTP status. */
 	raw_ask(&a, 0);
 	h2_headers(raw, 3, END, ":status", "415", "content-type", "application/grpc", "grpc-status",
 		   "13", "grpc-message", "%FF", NULL);
@@ -89,7 +89,7 @@ static void test_interim_responses(void **state)
 	assert_int_equal(a.n_messages, 1);
 }
 
-/* --- answers that are not --------------------------------------------------------------------- */
+/* --- invalid answers -------------------------------------------------------------------------- */
 
 static void test_http_statuses(void **state)
 {
@@ -201,7 +201,7 @@ static void test_bad_messages(void **state)
 	h2_frame(raw, NGHTTP2_DATA, 0, 7, "\x99\0\0\0\1x", 6);
 	h2_flush(raw);
 	assert_call_end(&a, GRPC_INTERNAL, "the answer is not made of gRPC messages");
-	/* What still comes for calls given up is ignored. */
+	/* Late frames of cancelled calls are ignored. */
 	h2_frame(raw, NGHTTP2_DATA, END, 7, "\0\0\0\0\0", 5);
 	assert_int_equal(h2_flush(raw), 0);
 	raw_ask(&a, 0);
@@ -264,7 +264,7 @@ static void test_resets(void **state)
 	}
 }
 
-/* A reset behind a complete answer says nothing new. */
+/* A reset after a complete answer changes nothing. */
 static void test_reset_after_the_end(void **state)
 {
 	struct asked a;
@@ -279,7 +279,7 @@ static void test_reset_after_the_end(void **state)
 	assert_int_equal(raw->r, 0);
 }
 
-/* nghttp2 refuses these for us. */
+/* nghttp2 itself rejects these. */
 static void test_malformed_answers(void **state)
 {
 	struct asked a;
@@ -293,14 +293,14 @@ static void test_malformed_answers(void **state)
 	assert_int_equal(raw->r, 0);
 	raw_ask(&a, 0);
 	raw_answer_head(3);
-	h2_headers(raw, 3, 0, "grpc-status", "0", NULL); /* trailers that end nothing */
+	h2_headers(raw, 3, 0, "grpc-status", "0", NULL); /* trailers without END_STREAM */
 	h2_flush(raw);
 	assert_int_equal(a.n_ends, 1);
 	assert_int_equal(a.status, GRPC_INTERNAL);
 	assert_int_equal(raw->r, 0);
 }
 
-/* The request is still being sent when the answer is complete. */
+/* The answer is complete while the request is still being sent. */
 static void test_early_answer(void **state)
 {
 	struct asked a = {0};
@@ -343,7 +343,7 @@ static void test_large_request_through_a_small_window(void **state)
 	assert_call_end(&a, GRPC_OK, "");
 }
 
-/* We open our windows again while a large answer comes. */
+/* The client reopens its windows while a large answer arrives. */
 static void test_large_answer(void **state)
 {
 	uint8_t *zeros = calloc(1, 16384);
@@ -351,7 +351,8 @@ static void test_large_answer(void **state)
 	size_t sent = 0;
 
 	(void)state;
-	h2_frame(raw, NGHTTP2_SETTINGS, NGHTTP2_FLAG_ACK, 0, NULL, 0); /* now they are in force */
+	/* our settings are in force now */
+	h2_frame(raw, NGHTTP2_SETTINGS, NGHTTP2_FLAG_ACK, 0, NULL, 0);
 	raw_ask(&a, 0);
 	raw_answer_head(1);
 	h2_message(raw, 1, 0, "", 0, 3u << 20);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Calls that our gRPC client does not wait for, and its connection's end. */
+/* Calls that our gRPC client cancels or that time out, and the end of its connection. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "raw_peer.h"
 #include "test_group.h"
 
-/* --- time, giving up -------------------------------------------------------------------------- */
+/* --- deadlines and cancellation --------------------------------------------------------------- */
 
 static void test_deadline(void **state)
 {
@@ -50,7 +50,7 @@ static void test_cancel(void **state)
 	assert_call_end(&b, GRPC_OK, "");
 }
 
-/* Before anything was sent. */
+/* Cancelled before a byte was sent. */
 static void test_cancel_at_once(void **state)
 {
 	struct asked a = {0}, b = {0};
@@ -71,7 +71,7 @@ static void test_cancel_at_once(void **state)
 	assert_call_end(&b, GRPC_OK, "");
 }
 
-/* The server takes one call at a time; the others wait, and can be given up while they do. */
+/* The server allows one call at a time; the others are queued and can be cancelled there. */
 static void test_calls_in_line(void **state)
 {
 	static const uint8_t one_call[] = {0, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, 0, 0, 0, 1};
@@ -129,7 +129,7 @@ static void test_keepalive(void **state)
 	(void)state;
 	raw_client_reopen(&limits);
 	h2_flush(raw);
-	raw->now_ms += 100000; /* idle: nothing to prove */
+	raw->now_ms += 100000; /* no pings on an idle connection */
 	assert_true(grpc_deadline(raw->conn) == UINT64_MAX);
 	raw_ask(&a, 0);
 	assert_int_equal(h2_tick(raw, 0), 0);
@@ -181,7 +181,7 @@ static void test_goaway_with_a_reason(void **state)
 			"the peer ended the connection: ENHANCE_YOUR_CALM too_many??pings");
 }
 
-/* Calls that wait for their turn when the GOAWAY comes. */
+/* Calls that are still queued when the GOAWAY arrives. */
 static void test_goaway_before_the_request_is_sent(void **state)
 {
 	struct asked a = {0};
@@ -247,7 +247,8 @@ static void test_protocol_errors(void **state)
 		size_t len;
 		const char *text;
 	} rows[] = {
-		{"\0\0\1\0\0\0\0\0\2x", 10, "PROTOCOL_ERROR"}, /* DATA on a stream of its own */
+		/* DATA on a stream that the server opened */
+		{"\0\0\1\0\0\0\0\0\2x", 10, "PROTOCOL_ERROR"},
 		{"\0\0\4\5\4\0\0\0\1\0\0\0\2", 13, "PROTOCOL_ERROR"}, /* PUSH_PROMISE */
 		{"Hello world", 11, "does not speak HTTP/2"},
 		{"\0\0\1\6\0\0\0\0\0x", 10, "FRAME_SIZE_ERROR"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Each allocation of gRPC and of nghttp2 fails once: nothing leaks (the sanitizer's part), calls
- * end exactly once, and never as if all were well when it was not. */
+/* Each allocation of gRPC and nghttp2 fails once: nothing leaks (checked by the sanitizer), each
+ * call ends exactly once, and no failed call ends with success. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ static void tick(struct sides *s, struct grpc_conn *c)
 		s->is_lost = true;
 }
 
-/* As an owner does: lost connections are closed. */
+/* Pumps bytes and closes lost connections, as an owner does. */
 static void pump(struct sides *s)
 {
 	bool moved = true;
@@ -95,7 +95,7 @@ static void talk(struct sides *s, struct outcome *o)
 	pump(s);
 }
 
-/* False: not even the connections could be made. */
+/* Returns false if not even the connections could be made. */
 static bool run(struct outcome *o)
 {
 	struct sides s = {0};
@@ -115,7 +115,7 @@ static bool run(struct outcome *o)
 	return !s.is_lost;
 }
 
-/* What a call may end with when memory was short. */
+/* The statuses that a call may end with after a failed allocation. */
 static bool is_honest(enum grpc_status found, enum grpc_status wanted)
 {
 	return found == wanted || found == GRPC_UNAVAILABLE || found == GRPC_RESOURCE_EXHAUSTED ||

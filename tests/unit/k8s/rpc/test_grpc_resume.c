@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A server's connection that another one goes on with: the client notices nothing. */
+/* A server's connection is exported and resumed by another server; the client notices nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "grpc_pair.h"
 #include "test_group.h"
 
-/* /t.T/List is answered with lists, /t.T/Wait not at once, /t.T/Echo with the request. */
+/* Calls: /t.T/List is answered with lists, /t.T/Wait later, /t.T/Echo with the request. */
 struct lists {
 	struct grpc_call *list, *wait;
 	size_t first; /* bytes of the first list */
@@ -57,7 +57,7 @@ static void start(struct pair *p, struct lists *l)
 	new_server(&p->server, l);
 }
 
-/* The second server takes the first one's place in the middle of the connection. */
+/* The second server takes over in the middle of the connection. */
 static void change_servers(struct pair *p, struct lists *next)
 {
 	struct grpc_conn *server;
@@ -85,9 +85,9 @@ static void echoes(struct pair *p)
 	assert_int_equal(a.n_bytes, 3);
 }
 
-/* Lists of all sizes: what the client's windows lack is known to the successor, so that it neither
- * stops early nor sends what the client has to refuse. */
-static void lists_go_on(void **state)
+/* Lists of all sizes: the successor knows the client's remaining windows, so it neither stalls nor
+ * sends more than the client accepts. */
+static void lists_continue(void **state)
 {
 	static const size_t sizes[] = {0, 10, 5000, 16384, 40000, 65000, 200000};
 
@@ -148,7 +148,7 @@ static void open_requests_are_repeated(void **state)
 	pair_close(&p);
 }
 
-/* -ENOENT: nobody would notice; -EBUSY: somebody would. */
+/* -ENOENT: nothing to resume, the connection can just close; -EBUSY: the client would notice. */
 static void connections_that_cannot_be_exported(void **state)
 {
 	struct lists l = {.keeps = true, .first = 5}, forgets = {.first = 5};
@@ -158,7 +158,7 @@ static void connections_that_cannot_be_exported(void **state)
 
 	(void)state;
 	start(&p, &l);
-	assert_int_equal(grpc_export(p.server, 0, &kept), -EBUSY); /* nothing was said yet */
+	assert_int_equal(grpc_export(p.server, 0, &kept), -EBUSY); /* before the handshake */
 	echoes(&p);
 	assert_int_equal(grpc_export(p.server, 0, &kept), -ENOENT);
 	pair_ask(&p, &a, "/t.T/List", "", 0, 0);
@@ -174,8 +174,8 @@ static void connections_that_cannot_be_exported(void **state)
 	pair_close(&p);
 }
 
-/* It knows no such method, or has nothing to say. */
-static void a_service_that_does_not_go_on(void **state)
+/* The successor does not know the method or has no list. */
+static void a_service_that_does_not_resume(void **state)
 {
 	struct lists l[2] = {{.keeps = true, .first = 5}, {0}};
 	struct asked a = {0};
@@ -206,10 +206,10 @@ static void a_service_that_does_not_go_on(void **state)
 TEST_GROUP(grpc_resume)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lists_go_on),
+		cmocka_unit_test(lists_continue),
 		cmocka_unit_test(open_requests_are_repeated),
 		cmocka_unit_test(connections_that_cannot_be_exported),
-		cmocka_unit_test(a_service_that_does_not_go_on),
+		cmocka_unit_test(a_service_that_does_not_resume),
 	};
 
 	return test_group_run(tests, NULL, NULL);

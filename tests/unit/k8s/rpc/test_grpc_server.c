@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What our gRPC server answers to requests written by hand, and which it refuses. */
+/* Raw requests that our gRPC server answers or rejects. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "raw_peer.h"
 #include "test_group.h"
 
-/* --- what is answered ------------------------------------------------------------------------- */
+/* --- answered --------------------------------------------------------------------------------- */
 
 static void test_answers(void **state)
 {
@@ -69,7 +69,7 @@ static void test_request_trailers(void **state)
 	h2_headers(raw, 1, END, "x-checksum", "1", NULL);
 	h2_flush(raw);
 	assert_answer(1, "200", GRPC_OK, "");
-	/* Trailers that do not end the request are none. */
+	/* Trailers have to end the request. */
 	h2_request(raw, 3, "/t.T/Echo");
 	h2_message(raw, 3, 0, "ab", 2, 2);
 	h2_headers(raw, 3, 0, "x-checksum", "1", NULL);
@@ -94,7 +94,7 @@ static void test_any_authority(void **state)
 		h2_flush(raw);
 		assert_answer(stream, "200", GRPC_OK, "");
 	}
-	/* Neither :authority nor :scheme nor te. */
+	/* :authority, :scheme and te are optional. */
 	h2_headers(raw, stream, 0, ":method", "POST", ":path", "/t.T/Echo", "content-type",
 		   "application/grpc;charset=utf-8", NULL);
 	h2_message(raw, stream, END, "ab", 2, 2);
@@ -102,7 +102,7 @@ static void test_any_authority(void **state)
 	assert_answer(stream, "200", GRPC_OK, "");
 }
 
-/* --- what is refused -------------------------------------------------------------------------- */
+/* --- rejected --------------------------------------------------------------------------------- */
 
 static void test_content_type(void **state)
 {
@@ -192,7 +192,7 @@ static void test_malformed_headers(void **state)
 static void test_messages(void **state)
 {
 	(void)state;
-	h2_request(raw, 1, "/t.T/Echo"); /* nothing */
+	h2_request(raw, 1, "/t.T/Echo"); /* no message */
 	h2_frame(raw, NGHTTP2_DATA, END, 1, NULL, 0);
 	h2_request(raw, 3, "/t.T/Echo"); /* half a prefix */
 	h2_frame(raw, NGHTTP2_DATA, END, 3, "\0\0\0", 3);
@@ -201,9 +201,9 @@ static void test_messages(void **state)
 	h2_request(raw, 7, "/t.T/Echo"); /* two messages */
 	h2_message(raw, 7, 0, "abc", 3, 3);
 	h2_message(raw, 7, END, "abc", 3, 3);
-	h2_request(raw, 9, "/t.T/Echo"); /* garbage behind it */
+	h2_request(raw, 9, "/t.T/Echo"); /* garbage after the message */
 	h2_message(raw, 9, END, "abcd", 4, 3);
-	h2_request(raw, 11, "/t.T/Echo"); /* not a prefix */
+	h2_request(raw, 11, "/t.T/Echo"); /* no valid prefix */
 	h2_frame(raw, NGHTTP2_DATA, END, 11, "\2\0\0\0\0", 5);
 	h2_request(raw, 13, "/t.T/Echo"); /* compressed */
 	h2_frame(raw, NGHTTP2_DATA, END, 13, "\1\0\0\0\1x", 6);
@@ -231,7 +231,7 @@ static void test_refused_before_it_is_complete(void **state)
 	h2_flush(raw);
 	assert_answer(1, "200", GRPC_RESOURCE_EXHAUSTED,
 		      "the request is larger than 4194304 bytes");
-	/* Nothing of it is wanted any more. */
+	/* The rest of the request is discarded. */
 	assert_true(raw->answers[1].is_reset);
 	assert_int_equal(raw->answers[1].reset_code, NGHTTP2_NO_ERROR);
 	h2_frame(raw, NGHTTP2_DATA, END, 1, "late", 4);
@@ -254,7 +254,8 @@ static void test_unfinished_requests_share_memory(void **state)
 	h2_flush(raw);
 	for (int32_t stream = 1; stream < 40; stream += 2)
 		n_refused += raw->answers[stream].is_ended;
-	assert_int_equal(n_refused, 16); /* four whole messages may be under way */
+	/* unfinished requests may use the memory of four whole messages */
+	assert_int_equal(n_refused, 16);
 	assert_answer(9, "200", GRPC_RESOURCE_EXHAUSTED, "out of memory for the request");
 	for (int32_t stream = 1; stream < 9; stream += 2)
 		h2_frame(raw, NGHTTP2_DATA, END, stream, bytes, 1000);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Our gRPC server's connection: floods, windows, its end, peers that speak something else. */
+/* Connections of our gRPC server: floods, small windows, shutdown, invalid bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,8 +13,8 @@
 
 /* --- floods ----------------------------------------------------------------------------------- */
 
-/* Feeds without ever reading what is answered. */
-static int feed_deaf(void)
+/* Feeds the input again and again without reading an answer; returns the first error. */
+static int feed_unread(void)
 {
 	size_t n = raw->n_out;
 
@@ -29,10 +29,10 @@ static void test_flood(uint8_t type, size_t len)
 
 	for (i = 0; i < 1000000; i++) {
 		h2_frame(raw, type, 0, 0, "\0\0\0\0\0\0\0\0", len);
-		if (feed_deaf() < 0)
+		if (feed_unread() < 0)
 			break;
 	}
-	/* 64 KiB are ready to be taken, a thousand wait behind them. */
+	/* A thousand answers are queued beyond the 64 KiB that can be read. */
 	assert_in_range(i, 1000, 10000);
 	assert_int_equal(raw->r, -EPROTO);
 }
@@ -58,7 +58,7 @@ static void test_refusal_flood(void **state)
 	raw_server_reopen(&limits);
 	for (int32_t stream = 1; n < 100000; stream += 2, n++) {
 		h2_request(raw, stream, "/t.T/Hold");
-		if (feed_deaf() < 0)
+		if (feed_unread() < 0)
 			break;
 	}
 	assert_in_range(n, 3, 10000);
@@ -77,14 +77,15 @@ static void test_continuation_flood(void **state)
 	assert_true(raw->r < 0);
 }
 
-/* One field refers to a large one in the table, many times: a few bytes become megabytes. */
+/* One header field refers many times to a large one in the HPACK table: a few bytes become
+ * megabytes. */
 static void test_header_bomb(void **state)
 {
 	uint8_t block[16000];
 	size_t n = 0;
 
 	(void)state;
-	block[n++] = 0x40; /* literal, indexed, new name */
+	block[n++] = 0x40; /* literal with indexing, new name */
 	block[n++] = 1;
 	block[n++] = 'a';
 	block[n++] = 127; /* 127 + 0x80 * 30 + 1 */
@@ -92,7 +93,7 @@ static void test_header_bomb(void **state)
 	block[n++] = 30 - 1;
 	memset(block + n, 'v', 127 + 1 + 128 * 29);
 	n += 127 + 1 + 128 * 29;
-	memset(block + n, 0x80 | 62, sizeof(block) - n); /* the newest entry, again and again */
+	memset(block + n, 0x80 | 62, sizeof(block) - n); /* the newest table entry, repeated */
 	h2_frame(raw, NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, 1, block, sizeof(block));
 	h2_flush(raw);
 	assert_true(raw->r < 0 || raw->answers[1].is_ended || raw->answers[1].is_reset);
@@ -105,14 +106,14 @@ static void test_too_many_calls(void **state)
 
 	(void)state;
 	raw_server_reopen(&limits);
-	/* Before the limit can be known it is told, ... */
+	/* Before the client acknowledges the limit, excess streams are refused; ... */
 	for (int32_t stream = 1; stream <= 5; stream += 2)
 		h2_request(raw, stream, "/t.T/Hold");
 	assert_int_equal(h2_flush(raw), 0);
 	assert_false(raw->answers[1].is_reset);
 	assert_true(raw->answers[5].is_reset);
 	assert_int_equal(raw->answers[5].reset_code, NGHTTP2_REFUSED_STREAM);
-	/* ... afterwards it is the peer's fault. */
+	/* ... afterwards they are a protocol error. */
 	h2_frame(raw, NGHTTP2_SETTINGS, NGHTTP2_FLAG_ACK, 0, NULL, 0);
 	h2_request(raw, 7, "/t.T/Hold");
 	h2_flush(raw);
@@ -172,7 +173,7 @@ static void test_large_message_through_a_small_window(void **state)
 	assert_int_equal(rounds, size / 997);
 }
 
-/* A window that the peer shrinks below zero while data is under way: RFC 9113 section 6.9.2. */
+/* A peer shrinks its window below zero while data is in transit (RFC 9113 section 6.9.2). */
 static void test_window_below_zero(void **state)
 {
 	static const uint8_t none[] = {0, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 0, 0, 0, 0};
@@ -202,14 +203,14 @@ static void test_shutdown(void **state)
 	grpc_shutdown(raw->conn);
 	grpc_shutdown(raw->conn);
 	assert_true(grpc_is_closing(raw->conn));
-	h2_request(raw, 3, "/t.T/Echo"); /* has not heard of it */
+	h2_request(raw, 3, "/t.T/Echo"); /* sent before the client received the GOAWAY */
 	h2_message(raw, 3, END, "", 0, 0);
 	h2_flush(raw);
 	assert_true(raw->has_goaway);
 	assert_int_equal(raw->goaway_code, NGHTTP2_NO_ERROR);
 	assert_true(raw->answers[3].is_reset);
 	assert_int_equal(raw->answers[3].reset_code, NGHTTP2_REFUSED_STREAM);
-	h2_request(raw, 5, "/t.T/Echo"); /* should have */
+	h2_request(raw, 5, "/t.T/Echo"); /* sent after it */
 	h2_message(raw, 5, END, "", 0, 0);
 	assert_int_equal(h2_flush(raw), 0);
 	assert_int_equal(raw_service.n_requests, 1);
@@ -313,7 +314,7 @@ static void test_protocol_errors(void **state)
 	assert_lost(-EPROTO, "FLOW_CONTROL_ERROR");
 }
 
-/* Everything up to any byte, then the end. */
+/* The connection ends after any byte. */
 static void test_every_truncation(void **state)
 {
 	uint8_t bytes[2000];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Calls that our gRPC server cannot finish at leisure: deadlines, cancellation. */
+/* Calls of our gRPC server that end early: deadlines, cancellation. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "raw_peer.h"
 #include "test_group.h"
 
-/* --- time ------------------------------------------------------------------------------------- */
+/* --- deadlines -------------------------------------------------------------------------------- */
 
 static void test_timeout(void **state)
 {
@@ -62,7 +62,7 @@ static void test_malformed_timeouts(void **state)
 	assert_int_equal(raw_service.n_requests, 0);
 }
 
-/* A window that stays shut holds the answer back until the deadline. */
+/* A closed window delays the answer until the deadline. */
 static void test_timeout_of_answer_held_back(void **state)
 {
 	(void)state;
@@ -79,10 +79,10 @@ static void test_timeout_of_answer_held_back(void **state)
 	h2_tick(raw, 1000);
 	assert_true(raw->answers[1].is_reset);
 	assert_int_equal(raw->answers[1].reset_code, NGHTTP2_CANCEL);
-	assert_int_equal(raw_service.n_cancels, 0); /* he had said his last word */
+	assert_int_equal(raw_service.n_cancels, 0); /* the service had already finished the call */
 }
 
-/* Messages that have not begun are dropped for the status. */
+/* At the deadline queued messages are replaced by the status, ... */
 static void test_timeout_between_messages(void **state)
 {
 	(void)state;
@@ -99,7 +99,7 @@ static void test_timeout_between_messages(void **state)
 	assert_answer(1, "200", GRPC_DEADLINE_EXCEEDED, "the deadline passed");
 	assert_int_equal(raw->answers[1].n_data, 15);
 	assert_int_equal(raw_service.n_cancels, 1);
-	/* ... but one that has begun cannot be taken back. */
+	/* ... unless one of them was sent in part. */
 	raw_hold(3, "1S");
 	grpc_send(raw_service.held, (const uint8_t *)"0123456789abcdef", 16);
 	h2_flush(raw);
@@ -115,7 +115,7 @@ static void test_keepalive(void **state)
 	(void)state;
 	raw_server_reopen(&limits);
 	h2_flush(raw);
-	assert_true(grpc_deadline(raw->conn) == UINT64_MAX); /* nobody waits for anything */
+	assert_true(grpc_deadline(raw->conn) == UINT64_MAX); /* no deadline is left */
 	raw_hold(1, "1H");
 	assert_true(grpc_deadline(raw->conn) == 1500);
 	assert_int_equal(h2_tick(raw, 500), 0);
@@ -135,7 +135,7 @@ static void test_keepalive(void **state)
 	assert_int_equal(raw_service.n_cancels, 1);
 }
 
-/* --- calls that are taken back ---------------------------------------------------------------- */
+/* --- cancelled calls -------------------------------------------------------------------------- */
 
 static void test_cancel(void **state)
 {
@@ -149,7 +149,7 @@ static void test_cancel(void **state)
 	assert_alive(3);
 }
 
-/* The owner of one call is active in the same breath in which another is taken back. */
+/* The second call's request hook sends to the first call, which the same input cancels. */
 static struct grpc_call *cancelled;
 
 static void send_to_cancelled(struct grpc_call *call, const char *path, const uint8_t *message,

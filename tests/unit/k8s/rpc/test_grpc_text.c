@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What gRPC spells in header fields, and the meaning of status codes. */
+/* gRPC's encoding of header fields, and the meaning of its status codes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,8 @@ static void assert_decodes_n(const char *bytes, size_t len, const char *wanted)
 {
 	char *copy = malloc(len ? len : 1), *s;
 
-	memcpy(copy, bytes, len); /* of this size, so that a read behind it is found */
+	/* a copy of exactly this size, so that sanitizers find a read past its end */
+	memcpy(copy, bytes, len);
 	s = grpc_percent_decode(copy, len);
 	assert_string_equal(s, wanted);
 	free(s);
@@ -48,7 +49,7 @@ static void test_encode(void **state)
 	assert_encodes("\xff", "%FF");
 }
 
-/* Long texts end at a character. */
+/* Long texts are cut at a character. */
 static void test_encode_long(void **state)
 {
 	char text[3000], *s;
@@ -72,7 +73,7 @@ static void test_decode(void **state)
 	assert_decodes("", "");
 	assert_decodes("plain", "plain");
 	assert_decodes("%E2%82%ac %41", "\xe2\x82\xac A");
-	assert_decodes("\xe2\x82\xac", "\xe2\x82\xac"); /* not encoded, but right */
+	assert_decodes("\xe2\x82\xac", "\xe2\x82\xac"); /* not encoded, but valid */
 	assert_decodes("%", "%");
 	assert_decodes("%4", "%4");
 	assert_decodes("%4x%zz%%41", "%4x%zz%A");
@@ -179,13 +180,13 @@ static void test_status_errnos(void **state)
 	assert_int_equal(grpc_status_of_errno(-ENODEV), GRPC_NOT_FOUND);
 	assert_int_equal(grpc_status_of_errno(-EDOM), GRPC_UNKNOWN);
 	assert_int_equal(grpc_status_errno((enum grpc_status)99), -EREMOTEIO);
-	/* What a caller should try again, and what not. */
+	/* Transient statuses, after which a caller retries, and permanent ones. */
 	assert_true(err_is_transient(grpc_status_errno(GRPC_UNAVAILABLE)));
 	assert_true(err_is_transient(grpc_status_errno(GRPC_RESOURCE_EXHAUSTED)));
 	assert_true(err_is_transient(grpc_status_errno(GRPC_DEADLINE_EXCEEDED)));
 	assert_false(err_is_transient(grpc_status_errno(GRPC_INVALID_ARGUMENT)));
 	assert_false(err_is_transient(grpc_status_errno(GRPC_FAILED_PRECONDITION)));
-	assert_true(err_is_gone(grpc_status_errno(GRPC_NOT_FOUND)));
+	assert_true(err_is_not_found(grpc_status_errno(GRPC_NOT_FOUND)));
 }
 
 static void test_parse_status(void **state)

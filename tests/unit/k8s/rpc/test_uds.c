@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gRPC client and server on a socket: calls, ends, files that come and go. */
+/* gRPC client and server over a socket: calls, their ends, and socket files that are replaced or
+ * removed. */
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,7 +51,7 @@ static void many_calls_at_once(void **state)
 		assert_int_equal(a[i].status, GRPC_OK);
 }
 
-/* Both sides have more to write than the socket takes, at the same time. */
+/* Both sides have more to write at the same time than the socket buffers. */
 static void large_messages_both_ways(void **state)
 {
 	size_t len = 3 << 20;
@@ -92,7 +93,7 @@ static void a_stream_of_messages(void **state)
 	has_failed(&cut, GRPC_CANCELLED, "");
 }
 
-/* As a list that is sent whenever it has changed. */
+/* As a device list, which is sent whenever it changes. */
 static void messages_from_outside_of_a_hook(void **state)
 {
 	struct asked a = {0};
@@ -115,7 +116,7 @@ static void messages_from_outside_of_a_hook(void **state)
 
 /* --- no server -------------------------------------------------------------------------------- */
 
-static void nobody_at_the_path(void **state)
+static void no_server_at_the_path(void **state)
 {
 	struct asked a = {0}, other = {0};
 	int fd;
@@ -135,7 +136,7 @@ static void nobody_at_the_path(void **state)
 	uds_bench_echo(&b);
 }
 
-/* Also when the loop has not had a chance to see it. */
+/* Even if the loop has not yet seen the old connection's end. */
 static void a_server_replaced_between_calls(void **state)
 {
 	(void)state;
@@ -151,7 +152,7 @@ static void a_server_replaced_between_calls(void **state)
 	assert_int_equal(b.service.n_requests, 50);
 }
 
-static void a_server_that_goes_in_a_call(void **state)
+static void a_server_that_closes_during_a_call(void **state)
 {
 	struct asked a = {0}, next = {0};
 
@@ -171,10 +172,10 @@ static void a_server_that_goes_in_a_call(void **state)
 	b.service.n_requests = 0;
 	uds_bench_serve(&b);
 	uds_bench_echo(&b);
-	assert_int_equal(b.service.n_requests, 1); /* nothing was asked again */
+	assert_int_equal(b.service.n_requests, 1); /* the failed calls were not repeated */
 }
 
-static void a_server_that_says_nothing(void **state)
+static void a_server_that_never_answers(void **state)
 {
 	struct asked a = {0};
 	int fd = raw_listen(b.path, 8), peer;
@@ -185,7 +186,7 @@ static void a_server_that_says_nothing(void **state)
 	peer = accept(fd, NULL, NULL);
 	uds_bench_wait(&b, &a);
 	has_failed(&a, GRPC_DEADLINE_EXCEEDED, "");
-	/* Neither is it asked again. */
+	/* The call that timed out is not repeated. */
 	uds_bench_serve(&b);
 	uds_bench_echo(&b);
 	close(peer);
@@ -221,7 +222,7 @@ static void a_listener_whose_queue_is_full(void **state)
 	close(fd);
 }
 
-/* --- giving up -------------------------------------------------------------------------------- */
+/* --- cancellation and deadlines --------------------------------------------------------------- */
 
 static void a_call_is_cancelled(void **state)
 {
@@ -280,7 +281,7 @@ static void a_client_closed_with_calls(void **state)
 		assert_int_equal(a[i].n_ends, 1);
 }
 
-/* --- from within hooks ------------------------------------------------------------------------ */
+/* --- calls made inside hooks ------------------------------------------------------------------ */
 
 static unsigned n_hooks;
 static struct asked beside;
@@ -323,7 +324,7 @@ static void a_client_closed_by_a_hook(void **state)
 		has_failed(&beside, GRPC_CANCELLED, "");
 		b.client = NULL;
 	}
-	/* And by a call that never had a connection. */
+	/* The hook of a call that never had a connection closes the client, too. */
 	uds_server_close(b.server);
 	b.server = NULL;
 	beside = (struct asked){0};
@@ -351,7 +352,8 @@ static void a_call_made_by_a_hook(void **state)
 
 	(void)state;
 	uds_bench_connect(&b);
-	/* After no connection, after an answer, after a loss. */
+	/* The hook makes the next call after a failed connection, an answer and a lost
+	 * connection. */
 	for (int i = 0; i < 3; i++) {
 		again = (struct asked){0};
 		assert_int_equal(uds_client_call(b.client, i == 2 ? "/t.T/Hold" : "/t.T/Echo", NULL,
@@ -392,7 +394,7 @@ static void a_server_closed_by_its_hook(void **state)
 	uds_bench_ask(&b, &a, "/t.T/X", "x", 1, 0);
 	uds_bench_wait(&b, &a);
 	assert_int_equal(n_hooks, 1);
-	has_failed(&a, GRPC_ABORTED, "closing"); /* was still sent */
+	has_failed(&a, GRPC_ABORTED, "closing"); /* the last message was still sent */
 }
 
 static void the_last_message_is_sent_at_close(void **state)
@@ -412,7 +414,7 @@ static void the_last_message_is_sent_at_close(void **state)
 	has_failed(&a, GRPC_UNAVAILABLE, "");
 }
 
-/* --- the file --------------------------------------------------------------------------------- */
+/* --- the socket file -------------------------------------------------------------------------- */
 
 static unsigned n_files(void)
 {
@@ -443,7 +445,7 @@ static void the_file_of_a_server(void **state)
 	assert_int_equal(n_files(), 0);
 }
 
-static void a_file_that_was_taken_away(void **state)
+static void a_file_that_was_removed(void **state)
 {
 	struct asked a = {0};
 	int fd;
@@ -454,18 +456,18 @@ static void a_file_that_was_taken_away(void **state)
 	uds_bench_echo(&b);
 	unlink(b.path);
 	assert_false(uds_server_owns_path(b.server));
-	uds_bench_ask(&b, &a, "/t.T/Echo", "x", 1, 0); /* connections stay */
+	uds_bench_ask(&b, &a, "/t.T/Echo", "x", 1, 0); /* established connections continue */
 	uds_bench_wait(&b, &a);
 	assert_int_equal(a.status, GRPC_OK);
 	fd = raw_listen(b.path, 1);
 	assert_false(uds_server_owns_path(b.server));
 	uds_server_close(b.server);
 	b.server = NULL;
-	assert_int_equal(n_files(), 1); /* somebody else's */
+	assert_int_equal(n_files(), 1); /* the file of the other listener */
 	close(fd);
 }
 
-static void a_server_over_another(void **state)
+static void a_server_that_replaces_another(void **state)
 {
 	struct uds_server *old;
 
@@ -510,7 +512,7 @@ static void paths_that_cannot_be_served(void **state)
 	assert_int_equal(uds_client_open(&b.client, &b.loop, path, NULL, &e), -ENAMETOOLONG);
 	assert_int_equal(n_files(), 1);
 	assert_null(b.server);
-	path[107] = '\0'; /* the longest there is */
+	path[107] = '\0'; /* the longest path */
 	memcpy(b.path, path, 108);
 	uds_bench_serve(&b);
 	uds_bench_connect(&b);
@@ -530,10 +532,10 @@ TEST_GROUP(uds)
 		UDS_TEST(large_messages_both_ways),
 		UDS_TEST(a_stream_of_messages),
 		UDS_TEST(messages_from_outside_of_a_hook),
-		UDS_TEST(nobody_at_the_path),
+		UDS_TEST(no_server_at_the_path),
 		UDS_TEST(a_server_replaced_between_calls),
-		UDS_TEST(a_server_that_goes_in_a_call),
-		UDS_TEST(a_server_that_says_nothing),
+		UDS_TEST(a_server_that_closes_during_a_call),
+		UDS_TEST(a_server_that_never_answers),
 		UDS_TEST(a_listener_whose_queue_is_full),
 		UDS_TEST(a_call_is_cancelled),
 		UDS_TEST(a_call_times_out),
@@ -543,8 +545,8 @@ TEST_GROUP(uds)
 		UDS_TEST(a_server_closed_by_its_hook),
 		UDS_TEST(the_last_message_is_sent_at_close),
 		UDS_TEST(the_file_of_a_server),
-		UDS_TEST(a_file_that_was_taken_away),
-		UDS_TEST(a_server_over_another),
+		UDS_TEST(a_file_that_was_removed),
+		UDS_TEST(a_server_that_replaces_another),
 		UDS_TEST(paths_that_cannot_be_served),
 	};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Peers and clients that do what they should not, and memory or sockets that fail. */
+/* Misbehaving peers and clients, and failing allocations and sockets. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,16 +21,16 @@ static struct uds_bench b;
 
 /* --- peers ------------------------------------------------------------------------------------ */
 
-struct hearing {
+struct transcript {
 	int fd;
 	char text[4096];
 	size_t len;
 	bool is_closed;
 };
 
-static bool hears_the_end(void *arg)
+static bool has_ended(void *arg)
 {
-	struct hearing *h = arg;
+	struct transcript *h = arg;
 	ssize_t n = recv(h->fd, h->text + h->len, sizeof(h->text) - 1 - h->len, MSG_DONTWAIT);
 
 	if (n > 0)
@@ -39,12 +39,12 @@ static bool hears_the_end(void *arg)
 	return h->is_closed;
 }
 
-/* Until the server has closed the connection; what it said. */
-static struct hearing hear_out(int fd)
+/* Waits until the server has closed the connection; returns the bytes that it sent. */
+static struct transcript read_to_end(int fd)
 {
-	struct hearing h = {.fd = fd};
+	struct transcript h = {.fd = fd};
 
-	if (!loop_until(&b.loop, hears_the_end, &h, PATIENCE_MS))
+	if (!loop_until(&b.loop, has_ended, &h, PATIENCE_MS))
 		fail_msg("the connection was not closed");
 	close(fd);
 	return h;
@@ -59,14 +59,14 @@ static void serve_and_connect(void)
 static void http1_on_the_socket(void **state)
 {
 	static const char get[] = "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
-	struct hearing h;
+	struct transcript h;
 	int fd;
 
 	(void)state;
 	serve_and_connect();
 	fd = raw_connect(b.path);
 	assert_int_equal(write(fd, get, sizeof(get) - 1), sizeof(get) - 1);
-	h = hear_out(fd);
+	h = read_to_end(fd);
 	assert_int_equal(strncmp(h.text, "HTTP/1.1 505", 12), 0);
 	uds_bench_echo(&b);
 }
@@ -81,16 +81,16 @@ static void noise_on_the_socket(void **state)
 
 		for (size_t i = 0; i < sizeof(noise); i++)
 			noise[i] = (uint8_t)(seed * 2654435761u >> (i % 24)) ^ (uint8_t)i;
-		if (seed % 2) /* after a good beginning */
+		if (seed % 2) /* valid bytes first */
 			memcpy(noise, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 24);
 		assert_int_equal(write(fd, noise, sizeof(noise)), sizeof(noise));
 		shutdown(fd, SHUT_WR);
-		hear_out(fd);
+		read_to_end(fd);
 	}
 	uds_bench_echo(&b);
 }
 
-static void peers_that_vanish(void **state)
+static void peers_that_disconnect(void **state)
 {
 	(void)state;
 	serve_and_connect();
@@ -109,7 +109,8 @@ static void peers_that_vanish(void **state)
 	uds_bench_echo(&b);
 }
 
-/* Two hundred connections of which eight have a place: who says nothing keeps nobody out. */
+/* Connections beyond the server's limit of eight are not accepted; idle ones do not block other
+ * clients. */
 static void a_flood_of_connections(void **state)
 {
 	int fds[60];
@@ -129,8 +130,8 @@ static void a_flood_of_connections(void **state)
 	}
 }
 
-/* All places are taken by clients that have asked: the next one is closed at once. */
-static void a_full_house(void **state)
+/* The limit is reached by clients with requests: the next connection is closed at once. */
+static void a_full_server(void **state)
 {
 	struct uds_client *clients[8];
 	struct asked asked[8] = {0};
@@ -145,7 +146,7 @@ static void a_full_house(void **state)
 		clients[i] = b.client;
 	}
 	fd = raw_connect(b.path);
-	assert_int_equal(hear_out(fd).len, 0);
+	assert_int_equal(read_to_end(fd).len, 0);
 	assert_int_equal(b.service.n_cancels, 0);
 	for (unsigned i = 1; i < 8; i++)
 		uds_client_close(clients[i]);
@@ -167,7 +168,7 @@ static bool backlog_is_steady(void *arg)
 	return n > 50;
 }
 
-/* Sends a request whose answer it will not read. */
+/* Sends a request whose answer it never reads. */
 static int ask_and_not_read(struct grpc_conn **ret)
 {
 	struct grpc_reply reply = {.message = NULL};
@@ -183,7 +184,7 @@ static int ask_and_not_read(struct grpc_conn **ret)
 	return fd;
 }
 
-/* What it does not read stays in its call's queue, where the owner sees it. */
+/* Unread messages stay in the queue of the call, where grpc_backlog() reports them. */
 static void a_peer_that_never_reads(void **state)
 {
 	struct grpc_conn *conn;
@@ -200,15 +201,16 @@ static void a_peer_that_never_reads(void **state)
 	uds_server_flush(b.server);
 	assert_true(loop_until(&b.loop, backlog_is_steady, NULL, PATIENCE_MS));
 	assert_true(faults_allocated() < 300000);
-	assert_true(backlog > (8 << 20) - (1 << 20) + 100000); /* less than its window went out */
-	uds_bench_echo(&b);				       /* others are served */
+	/* less than the client's window was sent */
+	assert_true(backlog > (8 << 20) - (1 << 20) + 100000);
+	uds_bench_echo(&b); /* other clients are served */
 	close(fd);
 	uds_bench_wait_count(&b, &b.service.n_cancels, 1);
 	grpc_conn_free(conn);
 }
 
-/* Each PING wants an answer, which is not read. */
-static void a_peer_that_asks_and_never_reads(void **state)
+/* The answer to each PING is not read. */
+static void a_peer_that_pings_and_never_reads(void **state)
 {
 	static const uint8_t ping[17] = {0, 0, 8, 6};
 	uint8_t pings[17 * 256];
@@ -222,7 +224,7 @@ static void a_peer_that_asks_and_never_reads(void **state)
 	fd = ask_and_not_read(&conn);
 	for (size_t i = 0; i < 256; i++)
 		memcpy(pings + 17 * i, ping, 17);
-	/* Whole ones: the rest of a torn one goes first. */
+	/* Sends whole frames: after a partial write the rest of the frame comes first. */
 	for (size_t at = 0; sent < 64u << 20; sent += (size_t)n, at = (at + (size_t)n) % 17) {
 		n = send(fd, pings + at, sizeof(pings) - at, MSG_DONTWAIT | MSG_NOSIGNAL);
 		if (n < 0 && errno != EAGAIN)
@@ -230,18 +232,18 @@ static void a_peer_that_asks_and_never_reads(void **state)
 		n = n < 0 ? 0 : n;
 		uv_run(&b.loop, UV_RUN_NOWAIT);
 	}
-	assert_true(sent < 32u << 20); /* it was sent away */
+	assert_true(sent < 32u << 20); /* the server closed the connection */
 	close(fd);
 	grpc_conn_free(conn);
 	uds_bench_echo(&b);
 }
 
-/* A request in full, then half of the connection: the answer is still sent. */
+/* The client sends a whole request and shuts down its sending side: the answer is still sent. */
 static void a_peer_that_closes_its_half(void **state)
 {
 	struct grpc_reply reply = {.message = NULL};
 	struct grpc_conn *conn;
-	struct hearing h;
+	struct transcript h;
 	const uint8_t *bytes;
 	ssize_t n;
 	int fd;
@@ -254,15 +256,15 @@ static void a_peer_that_closes_its_half(void **state)
 	n = grpc_take(conn, &bytes);
 	assert_int_equal(write(fd, bytes, (size_t)n), n);
 	shutdown(fd, SHUT_WR);
-	h = hear_out(fd);
+	h = read_to_end(fd);
 	assert_non_null(memmem(h.text, h.len, "half-closed", 11));
 	grpc_conn_free(conn);
 }
 
-/* Peers are told before the connection closes. */
+/* A GOAWAY is sent before the connection closes. */
 static void a_goodbye(void **state)
 {
-	struct hearing h;
+	struct transcript h;
 	int fd;
 
 	(void)state;
@@ -274,12 +276,12 @@ static void a_goodbye(void **state)
 	uv_run(&b.loop, UV_RUN_NOWAIT);
 	uds_server_close(b.server);
 	b.server = NULL;
-	h = hear_out(fd);
+	h = read_to_end(fd);
 	/* GOAWAY: 8 bytes, type 7, no flags, stream 0. */
 	assert_non_null(memmem(h.text, h.len, "\0\0\x08\x07\0\0\0\0\0", 9));
 }
 
-/* No descriptor is left to accept with: they wait in the backlog, and the loop does not spin. */
+/* Without free descriptors connections stay in the backlog, and the loop does not spin. */
 static void no_descriptors_left(void **state)
 {
 	struct rlimit old, none;
@@ -301,7 +303,6 @@ static void no_descriptors_left(void **state)
 	assert_int_equal(a.status, GRPC_OK);
 }
 
-/* A server that is none. */
 static void a_server_that_speaks_http1(void **state)
 {
 	static const char answer[] = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n";
@@ -320,7 +321,7 @@ static void a_server_that_speaks_http1(void **state)
 	close(fd);
 }
 
-/* Accepts, reads nothing, closes: what was asked is lost, not asked again. */
+/* A server that accepts, reads nothing and closes: the request is lost and not repeated. */
 static void a_server_that_hangs_up(void **state)
 {
 	struct asked a[20] = {0};
@@ -348,7 +349,7 @@ static void answer_at_once(struct grpc_call *call, const char *path, const uint8
 	grpc_finish(call, GRPC_OK, NULL);
 }
 
-/* Answers and closes with the request still in its queue, which resets the connection. The answer
+/* A server that answers and closes with the request unread, which resets the connection: the answer
  * counts. */
 static void a_server_that_resets(void **state)
 {
@@ -379,7 +380,7 @@ static void a_server_that_resets(void **state)
 	close(fd);
 }
 
-static void nothing_to_do_is_no_work(void **state)
+static void an_idle_connection_causes_no_wakeups(void **state)
 {
 	unsigned idle = loop_wakeups(&b.loop, 100);
 
@@ -389,7 +390,7 @@ static void nothing_to_do_is_no_work(void **state)
 	assert_true(loop_sleeps(&b.loop, 100, idle + 1));
 }
 
-/* --- what fails ------------------------------------------------------------------------------- */
+/* --- failing calls ---------------------------------------------------------------------------- */
 
 static void start_fails_or_ends(struct asked *a, const char *path)
 {
@@ -400,8 +401,8 @@ static void start_fails_or_ends(struct asked *a, const char *path)
 	uds_bench_wait(&b, a);
 }
 
-/* Server, client, a call, a stream, the end. Whatever fails on the way, every call ends once and
- * nothing is left. */
+/* Server, client, a call, a stream, and their end. Whatever fails, every call ends once and nothing
+ * leaks. */
 static void one_life(void)
 {
 	struct uds_server_opts opts = {{1 << 20, 100, 0}, 8, 0600};
@@ -470,18 +471,18 @@ TEST_GROUP(uds_abuse)
 	const struct CMUnitTest tests[] = {
 		UDS_TEST(http1_on_the_socket),
 		UDS_TEST(noise_on_the_socket),
-		UDS_TEST(peers_that_vanish),
+		UDS_TEST(peers_that_disconnect),
 		UDS_TEST(a_flood_of_connections),
-		UDS_TEST(a_full_house),
+		UDS_TEST(a_full_server),
 		UDS_TEST(a_peer_that_never_reads),
-		UDS_TEST(a_peer_that_asks_and_never_reads),
+		UDS_TEST(a_peer_that_pings_and_never_reads),
 		UDS_TEST(a_peer_that_closes_its_half),
 		UDS_TEST(a_goodbye),
 		UDS_TEST(no_descriptors_left),
 		UDS_TEST(a_server_that_speaks_http1),
 		UDS_TEST(a_server_that_hangs_up),
 		UDS_TEST(a_server_that_resets),
-		UDS_TEST(nothing_to_do_is_no_work),
+		UDS_TEST(an_idle_connection_causes_no_wakeups),
 		UDS_TEST(any_failed_allocation_is_survived),
 		UDS_TEST(any_failed_send_is_survived),
 	};

@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "condition.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "diagnosis_report.h"
+#include "doctor.h"
+#include "explain.h"
+#include "host_index.h"
+#include "json_text.h"
+#include "search.h"
+#include "utc_text.h"
+
+/* Returns a free place, or that of the mildest trouble if that is milder than `severity`; NULL:
+ * neither. */
+static struct trouble *condition_place(struct condition *c, enum severity severity)
+{
+	struct trouble *mildest = c->troubles;
+
+	if (c->n < CONDITION_TROUBLES_MAX)
+		return &c->troubles[c->n++];
+	for (size_t i = 1; i < c->n; i++)
+		if (c->troubles[i].severity < mildest->severity)
+			mildest = &c->troubles[i];
+	return mildest->severity < severity ? mildest : NULL;
+}
+
+/* Adds a trouble. NULL: the list is full of troubles that are as severe. */
+__attribute__((format(printf, 5, 6))) static struct trouble *
+condition_add(struct condition *c, enum trouble_kind kind, enum severity severity, const char *word,
+	      const char *fmt, ...)
+{
+	struct trouble *t = condition_place(c, severity);
+	va_list ap;
+
+	if (!t)
+		return NULL;
+	*t = (struct trouble){.kind = kind, .severity = severity, .word = word, .help = ""};
+	va_start(ap, fmt);
+	vsnprintf(t->what, sizeof(t->what), fmt, ap);
+	va_end(ap);
+	return t;
+}
+
+static void condition_explain(struct trouble *t, uint64_t since_unix_ms, bool or_earlier,
+			      const char *help)
+{
+	if (!t)
+		return;
+	t->since_unix_ms = since_unix_ms;
+	t->or_earlier = or_earlier;
+	t->help = help;
+}
+
+/* --- the device ------------------------------------------------------------------------------- */
+
+/* Returns the severity of an unhealthy device: critical if a pod has it, a warning if it is only
+ * missing from the pool. A device that is leaving its pod is normal for a while; if that takes too
+ * long, the attachment is reported. */
+static enum severity health_severity(const struct resource_device *d, enum health_reason r)
+{
+	if (r == HEALTH_LEAVING)
+		return SEVERITY_INFO;
+	if (r == HEALTH_NOT_CLEAN || r == HEALTH_NODE_HELD)
+		return SEVERITY_WARNING;
+	return d->state == RESERVATION_HELD ? SEVERITY_CRITICAL : SEVERITY_WARNING;
+}
+
+static void add_reason(struct condition *c, const struct resource_device *d, enum health_reason r)
+{
+	struct trouble *t = condition_add(c, TROUBLE_DEVICE, health_severity(d, r),
+					  health_reason_name(r), "device %s is unhealthy: %s",
+					  d->id, health_reason_name(r));
+
+	condition_explain(t, d->unhealthy_unix_ms, d->or_earlier, doctor_health_help(r));
+	if (t)
+		t->reasons = HEALTH_BIT(r);
+}
+
+static void condition_add_health(struct condition *c, const struct resource_device *d)
+{
+	for (enum health_reason r = 0; r < N_HEALTH_REASONS; r++)
+		if (d->reasons & HEALTH_BIT(r))
+			add_reason(c, d, r);
+}
+
+/* --- the attachment --------------------------------------------------------------------------- */
+
+static bool is_stuck(const struct condition_sources *s, const struct attach_status *a)
+{
+	return a->error[0] || (s->now_ms > a->since_ms && s->now_ms - a->since_ms > DOCTOR_SLOW_MS);
+}
+
+static void add_state(struct condition *c, const struct condition_sources *s,
+		      const struct attach_status *a)
+{
+	const char *doing = a->record->state == ATTACH_BAD	   ? "could not be cleaned after"
+			    : a->record->state == ATTACH_RETURNING ? "is being returned from"
+								   : "is being attached to";
+	char owner[160];
+
+	explain_owner(&a->record->owner, owner, sizeof(owner));
+	condition_explain(condition_add(c, TROUBLE_ATTACHMENT, SEVERITY_WARNING,
+					attach_state_name(a->record->state), "%s %s%s%s%s%.120s",
+					doing, owner, a->step ? ", at step " : "",
+					a->step ? a->step : "", a->error[0] ? ": " : "", a->error),
+			  a->since_ms + s->epoch_ms, false,
+			  "`rocectl events` lists the attempts; `rocectl doctor --fix` retries.");
+}
+
+static void condition_add_drift(struct condition *c, const struct attach_status *a)
+{
+	char settings[128];
+
+	explain_drift(a->drift, settings, sizeof(settings));
+	condition_explain(condition_add(c, TROUBLE_ATTACHMENT, SEVERITY_WARNING, "drift",
+					"%s%s%.200s", settings,
+					a->error[0]		? ": "
+					: strchr(settings, ',') ? " differ from the plan"
+								: " differs from the plan",
+					a->error),
+			  0, false,
+			  "It was changed after the attach, on the host or in the pod; "
+			  "`rocectl doctor --fix` repairs what it can.");
+}
+
+static void condition_add_attachment(struct condition *c, const struct condition_sources *s,
+				     const struct attach_status *a)
+{
+	if (!a)
+		return;
+	switch (a->record->state) {
+	case ATTACH_FREE:
+		break;
+	case ATTACH_BAD:
+		add_state(c, s, a);
+		break;
+	case ATTACH_ATTACHING:
+	case ATTACH_RETURNING:
+		if (is_stuck(s, a))
+			add_state(c, s, a);
+		break;
+	case ATTACH_IN_POD:
+		if (a->drift)
+			condition_add_drift(c, a);
+		break;
+	}
+}
+
+/* --- verdicts --------------------------------------------------------------------------------- */
+
+#define LINK_REASONS (HEALTH_BIT(HEALTH_LINK_DOWN) | HEALTH_BIT(HEALTH_PORT_DOWN))
+
+/* Returns the reasons that the verdict explains, as HEALTH_BIT. A verdict that is only information
+ * explains none: it must not hide that a pod has an unusable device. */
+static unsigned explained_reasons(const struct verdict *v, bool of_pf)
+{
+	static const unsigned reasons[N_CAUSES] = {
+		[CAUSE_NIC_STUCK] = LINK_REASONS | HEALTH_BIT(HEALTH_PCI) |
+				    HEALTH_BIT(HEALTH_DEVLINK),
+		[CAUSE_NO_DEVICE_NODE] = HEALTH_BIT(HEALTH_NO_CHARDEV),
+		[CAUSE_LINK_FLAP] = LINK_REASONS,
+		[CAUSE_PORT_OFF] = LINK_REASONS,
+	};
+
+	if (v->severity < SEVERITY_WARNING || (of_pf && !cause_row(v->cause)->concerns_vfs))
+		return 0;
+	return reasons[v->cause];
+}
+
+static void add_verdict(struct condition *c, const struct verdict *v, bool of_pf)
+{
+	const struct cause_row *row = cause_row(v->cause);
+	struct trouble *t = condition_add(c, TROUBLE_VERDICT, v->severity, row->name, "%s",
+					  row->sentence);
+
+	condition_explain(t, v->onset_unix_ms, v->before_start, row->advice);
+	if (!t)
+		return;
+	t->of_pf = of_pf;
+	t->reasons = explained_reasons(v, of_pf);
+}
+
+/* Adds the port's own verdicts, and those of its PF that affect it. parent: the PF if a pod has the
+ * port's device, else "". */
+static void condition_add_verdicts(struct condition *c, const struct diagnosis_report *r,
+				   const char *device, uint32_t port, const char *parent)
+{
+	for (size_t i = 0; i < r->n_verdicts; i++) {
+		const struct verdict *v = &r->verdicts[i];
+		enum verdict_relation relation = verdict_is_reported(v)
+							 ? verdict_relation(v, r->verdicts,
+									    r->n_verdicts, device,
+									    port, parent)
+							 : VERDICT_UNRELATED;
+
+		if (relation != VERDICT_UNRELATED)
+			add_verdict(c, v, relation == VERDICT_OF_PF);
+	}
+}
+
+/* True if a trouble that is a verdict, or of kind `by`, has one of these reasons. */
+static bool condition_is_explained(const struct condition *c, unsigned reasons,
+				   enum trouble_kind by)
+{
+	return any_of(c->n, i,
+		      (c->troubles[i].kind == TROUBLE_VERDICT || c->troubles[i].kind == by) &&
+			      c->troubles[i].reasons & reasons);
+}
+
+/* Adds a link that is down in a pod, unless its device or a verdict reports it. */
+static void add_link_down(struct condition *c, const struct port_watched *p)
+{
+	if (p->watch != WATCH_DOWN || !p->held ||
+	    condition_is_explained(c, LINK_REASONS, TROUBLE_DEVICE))
+		return;
+	condition_explain(condition_add(c, TROUBLE_LINK, SEVERITY_WARNING, "link_down",
+					"the link of a pod's port is down"),
+			  0, false, doctor_health_help(HEALTH_LINK_DOWN));
+}
+
+/* Removes the device's troubles that a verdict explains. */
+static void drop_explained(struct condition *c)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < c->n; i++)
+		if (c->troubles[i].kind != TROUBLE_DEVICE ||
+		    !condition_is_explained(c, c->troubles[i].reasons, TROUBLE_VERDICT))
+			c->troubles[kept++] = c->troubles[i];
+	c->n = kept;
+}
+
+static void add_watched(struct condition *c, const struct condition_sources *s,
+			const struct port_watched *p, const char *parent)
+{
+	if (!c->watch)
+		c->watch = port_watch_name(p->watch);
+	c->judged |= p->watch == WATCH_JUDGED;
+	condition_add_verdicts(c, s->report, p->device, p->port, parent);
+	add_link_down(c, p);
+}
+
+/* Adds the troubles of one port of an RDMA device; port 0: of all its ports. */
+static void add_ports(struct condition *c, const struct condition_sources *s, const char *device,
+		      uint32_t port, const char *parent)
+{
+	for (size_t i = 0; s->report && i < s->report->n_ports; i++) {
+		const struct port_watched *p = &s->report->ports[i];
+
+		if ((!port || p->port == port) && strcmp(p->device, device) == 0)
+			add_watched(c, s, p, parent);
+	}
+}
+
+/* --- a port ----------------------------------------------------------------------------------- */
+
+static int trouble_order(const void *a, const void *b)
+{
+	const struct trouble *x = a, *y = b;
+
+	if (x->severity != y->severity)
+		return x->severity < y->severity ? 1 : -1;
+	if (x->of_pf != y->of_pf)
+		return x->of_pf ? 1 : -1;
+	return (x->kind > y->kind) - (x->kind < y->kind);
+}
+
+static void condition_finish(struct condition *c)
+{
+	drop_explained(c);
+	qsort(c->troubles, c->n, sizeof(c->troubles[0]), trouble_order);
+}
+
+/* Adds the health of the function's own device in pools; slots of shared pools have other IDs. */
+static void add_own_health(struct condition *c, const struct condition_sources *s,
+			   const char *function)
+{
+	size_t n = 0;
+	const struct resource_entry *e = s->resources
+						 ? resource_index_find(s->resources, function, &n)
+						 : NULL;
+
+	for (size_t i = 0; i < n; i++)
+		if (e[i].device)
+			condition_add_health(c, e[i].device);
+}
+
+void condition_of_attachment(struct condition *ret, const struct condition_sources *s,
+			     const struct attach_status *a)
+{
+	*ret = (struct condition){0};
+	condition_add_attachment(ret, s, a);
+}
+
+void condition_of_health(struct condition *ret, const struct condition_sources *s,
+			 const char *function)
+{
+	const struct host *h = s->host;
+	const struct rdma_dev *rdma = find_first(
+		h->rdma, h->n_rdma, i,
+		strcmp(rdma_function_id(&h->rdma[i]), function) == 0 &&
+			host_rdma_sampled(h, h->rdma[i].name) == &h->rdma[i]);
+
+	*ret = (struct condition){0};
+	add_own_health(ret, s, function);
+	if (rdma)
+		add_ports(ret, s, rdma->name, 0, "");
+	condition_finish(ret);
+}
+
+void condition_of_port(struct condition *ret, const struct condition_sources *s, const char *device,
+		       uint32_t port, const struct function *fn, const struct pod_device *holder)
+{
+	const char *function = fn ? fn->id : device;
+
+	*ret = (struct condition){0};
+	add_own_health(ret, s, function);
+	condition_add_attachment(ret, s, attach_list_function(s->attachments, function));
+	add_ports(ret, s, device, port, fn && holder ? fn->parent : "");
+	condition_finish(ret);
+}
+
+/* --- a pod's device --------------------------------------------------------------------------- */
+
+static const struct resource_info *condition_resource(const struct condition_sources *s,
+						      const char *name)
+{
+	const struct resource_table *t = s->resources ? s->resources->table : NULL;
+
+	return t ? find_first(t->resources, t->n_resources, i,
+			      strcmp(t->resources[i].name, name) == 0)
+		 : NULL;
+}
+
+static void add_resource(struct condition *c, const struct resource_info *r)
+{
+	if (r->registration != REGISTRATION_DONE)
+		condition_add(c, TROUBLE_RESOURCE, SEVERITY_INFO, "not_registered",
+			      "the kubelet does not know %s%s%s; a restart of the pod would wait",
+			      r->name, r->error[0] ? ": " : "", r->error);
+	if (r->files_error[0])
+		condition_add(c, TROUBLE_RESOURCE, SEVERITY_INFO, "no_files", "%s: %s", r->name,
+			      r->files_error);
+}
+
+/* Adds the health of the resource's device with this ID, which may be a slot. */
+static void condition_add_slot(struct condition *c, const struct condition_sources *s,
+			       const struct resource_info *r, const char *id)
+{
+	for (size_t i = 0; i < r->n_devices; i++) {
+		const struct resource_device *d =
+			&s->resources->table->devices[r->first_device + i];
+
+		if (strcmp(d->id, id) == 0)
+			condition_add_health(c, d);
+	}
+}
+
+/* The RDMA device of a function (id), or the HCA of a slot, if it is in samples; else NULL. */
+static const struct rdma_dev *condition_rdma(const struct condition_sources *s,
+					     const struct pod_device *d, const char *id)
+{
+	const struct resource_table *t = s->resources ? s->resources->table : NULL;
+	const struct host *h = s->host;
+	const struct rdma_dev *own = find_first(
+		h->rdma, h->n_rdma, i,
+		(strcmp(h->rdma[i].function, id) == 0 || strcmp(h->rdma[i].name, id) == 0) &&
+			host_rdma_sampled(h, h->rdma[i].name) == &h->rdma[i]);
+
+	if (own || !t)
+		return own;
+	return find_first(
+		h->rdma, h->n_rdma, i,
+		resource_table_is_slot(t, d, rdma_function_id(&h->rdma[i]), h->rdma[i].name) &&
+			host_rdma_sampled(h, h->rdma[i].name) == &h->rdma[i]);
+}
+
+/* Returns the ID of the device on the host: that of the attached VF, else the kubelet's. */
+static const char *condition_id(const struct condition_sources *s, const struct pod_device *d)
+{
+	const struct attach_status *a = attach_list_id(s->attachments, d->resource, d->id);
+
+	return a && a->record->plan.kind == PLAN_VF && a->record->function[0] ? a->record->function
+									      : d->id;
+}
+
+const char *condition_function(const struct condition_sources *s, const struct pod_device *d)
+{
+	const char *id = condition_id(s, d);
+	const struct rdma_dev *rdma = condition_rdma(s, d, id);
+	const struct function *fn = host_function(s->host, rdma ? rdma_function_id(rdma) : id);
+
+	return fn ? fn->id : rdma ? rdma_function_id(rdma) : NULL;
+}
+
+/* Adds a failed attach: the device is free again, and the container still waits for it. */
+static void add_failed_attach(struct condition *c, const struct condition_sources *s,
+			      const struct pod_device *d, const struct attach_status *a)
+{
+	if (!a || a->record->state != ATTACH_FREE || !a->error[0] ||
+	    strcmp(a->record->owner.pod, d->pod) != 0 ||
+	    strcmp(a->record->owner.namespace, d->namespace) != 0)
+		return;
+	condition_explain(condition_add(c, TROUBLE_ATTACHMENT, SEVERITY_WARNING, "attach_failed",
+					"the container cannot start: %.250s", a->error),
+			  a->since_ms + s->epoch_ms, false,
+			  "rocelet tries again; `rocectl events` lists the attempts.");
+}
+
+void condition_of_pod_device(struct condition *ret, const struct condition_sources *s,
+			     const struct pod_device *d)
+{
+	const struct resource_info *r = condition_resource(s, d->resource);
+	const struct attach_status *a = attach_list_id(s->attachments, d->resource, d->id);
+	const char *id = condition_id(s, d);
+	const struct rdma_dev *rdma = condition_rdma(s, d, id);
+	const struct function *fn = host_function(s->host, rdma ? rdma_function_id(rdma) : id);
+
+	*ret = (struct condition){0};
+	if (r)
+		condition_add_slot(ret, s, r, d->id);
+	condition_add_attachment(ret, s, a);
+	add_failed_attach(ret, s, d, a);
+	if (r)
+		add_resource(ret, r);
+	if (rdma)
+		add_ports(ret, s, rdma->name, 0, fn ? fn->parent : "");
+	condition_finish(ret);
+}
+
+/* --- as JSON ---------------------------------------------------------------------------------- */
+
+const char *condition_health(const struct condition *c)
+{
+	return c->n ? severity_name(c->troubles[0].severity) : c->judged ? "ok" : NULL;
+}
+
+static const char *condition_kind_word(enum trouble_kind kind)
+{
+	switch (kind) {
+	case TROUBLE_DEVICE:
+		break;
+	case TROUBLE_ATTACHMENT:
+		return "attachment";
+	case TROUBLE_LINK:
+		return "link";
+	case TROUBLE_VERDICT:
+		return "verdict";
+	case TROUBLE_RESOURCE:
+		return "resource";
+	}
+	return "device";
+}
+
+json_t *trouble_json(const struct trouble *t)
+{
+	char since[UTC_TEXT_SIZE];
+
+	utc_text(t->since_unix_ms, since);
+	return json_pack("{ss ss ss si sb so sb so so}", "kind", condition_kind_word(t->kind),
+			 "word", t->word, "severity", severity_name(t->severity), "level",
+			 (int)t->severity, "ofPf", (int)t->of_pf, "since", json_text(since),
+			 "orEarlier", (int)t->or_earlier, "what", json_text(t->what), "help",
+			 json_text(t->help));
+}
+
+json_t *condition_troubles(const struct condition *c)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; list && i < c->n; i++)
+		list = json_push(list, trouble_json(&c->troubles[i]));
+	return list;
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+/* options_print.c - prints and compares all options: --print-config, --help,
+ * docs/reference/options.md and the schema. */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "config_file.h"
+#include "config_schema.h"
+#include "json_text.h"
+#include "option_value.h"
+#include "options_file.h"
+
+/* --- as a file, and differences --------------------------------------------------------------- */
+
+char *options_json(const struct options *o, json_t *pools)
+{
+	json_t *root;
+	char *text;
+
+	json_text_watch();
+	root = json_object();
+	for (size_t i = 0; i < n_options; i++)
+		if (!option_table[i].flag_only)
+			json_object_set_new(root, option_table[i].name,
+					    option_value_json(o, &option_table[i]));
+	if (json_array_size(pools) > 0)
+		json_object_set(root, "pools", pools);
+	json_decref(pools);
+	text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+	json_decref(root);
+	if (!json_text_failed())
+		return text;
+	free(text);
+	return NULL;
+}
+
+size_t options_changed(const struct options *a, const struct options *b, char *names, size_t size)
+{
+	size_t n = 0, len = 0;
+
+	names[0] = '\0';
+	for (size_t i = 0; i < n_options; i++) {
+		const struct option_def *d = &option_table[i];
+		bool compared = d->type != OPT_ACTION && !d->followed;
+		json_t *x = compared ? option_value_json(a, d) : NULL;
+		json_t *y = compared ? option_value_json(b, d) : NULL;
+
+		if (x && y && !json_equal(x, y)) {
+			len += (size_t)snprintf(names + len, size - len, "%s%s", n ? ", " : "",
+						d->name);
+			len = len < size ? len : size - 1;
+			n++;
+		}
+		json_decref(x);
+		json_decref(y);
+	}
+	return n;
+}
+
+static void ignore_warning(const char *sentence, void *arg)
+{
+	(void)sentence, (void)arg;
+}
+
+size_t options_overridden(const struct options *o, const struct config_file *file, char *names,
+			  size_t size)
+{
+	struct options by_file = *o;
+	struct config_file copy = *file;
+
+	names[0] = '\0';
+	if (!file->text ||
+	    options_read_file(&by_file, o->sysfs_root, &copy, ignore_warning, NULL, NULL) < 0)
+		return 0;
+	return options_changed(o, &by_file, names, size);
+}
+
+/* --- --help and docs/reference/options.md ----------------------------------------------------- */
+
+void options_help(FILE *f)
+{
+	fputs("usage: rocelet [FLAGS]\n\nThe node agent for RoCE clusters. Every flag is also a key of the "
+	      "configuration file,\nunless marked with *.\n\n",
+	      f);
+	for (size_t i = 0; i < n_options; i++) {
+		const struct option_def *d = &option_table[i];
+		char flag[64];
+
+		if (d->key_only)
+			continue;
+		snprintf(flag, sizeof(flag), "--%s%s%s%s", d->name, d->arg ? " " : "",
+			 d->arg ? d->arg : "", d->flag_only ? " *" : "");
+		fprintf(f, "  %-30s %s", flag, d->help);
+		if (d->choices) {
+			fputs(": ", f);
+			for (unsigned c = 0; d->choices[c]; c++)
+				fprintf(f, "%s%s", c ? ", " : "", d->choices[c]);
+		}
+		if (d->arg)
+			fprintf(f, " [%s]", d->def);
+		fputc('\n', f);
+	}
+}
+
+void options_markdown(FILE *f)
+{
+	fputs("# Options\n\nEvery option is a flag of `rocelet` and, unless marked \"flag only\", a key of the JSON\n"
+	      "configuration file (the flag's name without the dashes). A flag takes precedence over the file,\n"
+	      "and the file over the default. Paths in the file begin with `/`; those of flags may be relative.\n"
+	      "This page is made from the option table in the code (`make golden`).\n\n"
+	      "| option | value | default | meaning |\n|---|---|---|---|\n",
+	      f);
+	for (size_t i = 0; i < n_options; i++) {
+		const struct option_def *d = &option_table[i];
+
+		if (d->key_only)
+			continue;
+		fprintf(f, "| `--%s` | ", d->name);
+		for (unsigned c = 0; d->choices && d->choices[c]; c++)
+			fprintf(f, "%s`%s`", c ? ", " : "", d->choices[c]);
+		if (!d->choices)
+			fputs(d->arg ? d->arg : d->type == OPT_BOOL ? "true, false" : "", f);
+		if (d->type == OPT_NUMBER || d->type == OPT_SECONDS)
+			fprintf(f, " (%.10g to %.10g)", d->min, d->max);
+		fprintf(f, " | %s%s%s | %s%s |\n", *d->def ? "`" : "", d->def, *d->def ? "`" : "",
+			d->help, d->flag_only ? " (flag only)" : "");
+	}
+	fputs("\n## diagnosis\n\nAn object of the configuration file, not a flag: the limits of the diagnosis, each with its name,\n"
+	      "range and default in [diagnosis.md](diagnosis.md#thresholds). It and `expect-congestion-control` are\n"
+	      "followed while rocelet runs. Windows (`release_..._seconds`, `longest_gap_seconds`,\n"
+	      "`stale_source_seconds`, `clear_seconds`) of less than two `sample-interval`s are refused; their\n"
+	      "defaults grow with it.\n",
+	      f);
+}
+
+/* --- schema ----------------------------------------------------------------------------------- */
+
+json_t *config_schema_of_options(void)
+{
+	json_t *object = config_schema_object();
+	struct options defaults;
+
+	options_defaults(&defaults);
+	for (size_t i = 0; i < n_options; i++) {
+		const struct option_def *d = &option_table[i];
+		json_t *one;
+
+		if (d->flag_only)
+			continue;
+		one = option_schema(d);
+		json_object_set_new(one, "description", json_string(d->help));
+		if (d->type != OPT_THRESHOLDS)
+			json_object_set_new(one, "default", option_value_json(&defaults, d));
+		config_schema_property(object, d->name, one);
+	}
+	return object;
+}

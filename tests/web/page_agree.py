@@ -1,0 +1,337 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What several places of the page show is the same everywhere: one throughput, one unit for a cause, one state of a pod; and how it is found and read."""
+import json
+
+from diagnosis_python import PF, TRAFFIC, VF, VF_FUNCTION
+from kubelet_python import equal, eventually
+from page_node import AXE, LOSS, PageNode, altered, axe_script, check, has, opened, run, silent
+from page_overview import PodNode
+
+# --- one throughput -----------------------------------------------------------------------------
+
+WIRE = "((p) => p && inUnit(page.model.value(p, 'bytes_received'), 'bits'))(page.model.portByKey.get('mlx5_0/1'))"
+OWN = "page.model.ownValue(page.model.portByKey.get('mlx5_0/1'), 'bytes_received')"
+IN_PAST = """((own, wire) => own && own.values.bytes_received.some((v, i) => v > 1e9 && own.values.vfs_received[i] === null && wire.values.bytes_received[i] > 1.2 * v))
+    (page.documents.history('mlx5_0/1'), page.historyOf(page.model.portByKey.get('mlx5_0/1')))"""
+BYTES = "[[false, 10, 3], [true, 10, 3], [null, 10, 3], [null, 2, 3], [true, null, 3], [false, null, null]].map(([include, own, vfs]) => wireBytes(own, vfs, include))"
+
+
+@check
+def a_pf_has_one_throughput():
+    """That of its link, with its VFs: in the list, in the chart, also of the time before the page was opened, in the rail and in the figures."""
+    with PageNode() as node:
+        for device in (PF, VF):
+            node.story(device).play(TRAFFIC)
+        node.judged(VF)
+        node.judge_more(20)
+        page = opened(node, "#port/mlx5_0/1")
+        page.until("the chart", f"document.querySelector('.chart .legend strong')?.innerText === {WIRE} && {WIRE} !== inUnit({OWN}, 'bits') && parseFloat({WIRE}) > 50")
+        equal(page.run("document.querySelector('.chart h3').innerText"), "Throughput of PF and VFs Gbit/s")
+        page.until("what was before", IN_PAST)
+        page.until("its own part by name", f"document.querySelector('.cards').innerText.includes('PF itself') && document.querySelector('.cards').innerText.includes(withUnit({OWN}, 'bits'))")
+        page.go(node.url + "#ports")
+        row = "[...document.querySelectorAll('table.list tbody tr')].find((tr) => tr.innerText.startsWith('mlx5_0/1'))"
+        page.until("the list", f"{row}?.querySelector('.c-bytes_received').innerText === {WIRE}")
+        equal(page.run(f"/^PF and VFs; the PF itself \\d/.test({row}.querySelector('.c-bytes_received [data-tip]').dataset.tip)"), True)
+        page.go(node.url + "#")
+        page.until("the rail", f"[...document.querySelectorAll('.rails tbody tr')].find((tr) => tr.innerText.includes('mlx5_0/1'))?.querySelector('.traffic .number').innerText === {WIRE}")
+        page.until("the sum", f"document.querySelector('.figure .big').innerText.startsWith({WIRE})")
+        equal(page.run(BYTES), [13, 10, 10, 3, 3, None])
+        # A VF has a part of the link: its scale follows its traffic. A PF's row has the bands of its own verdicts only.
+        page.go(node.url + f"#port/{VF}/1")
+        page.until("its scale", "((plot) => plot && plot.scales.y.max > 20 && plot.scales.y.max < 100)(page.view.history?.all()[0]?.plot)")
+        equal(page.run("((p) => ['p', '[]'].map((about) => trafficSpark(page.model, [p], about === 'p' ? [p] : []).querySelectorAll('.band').length))({...page.model.portByKey.get('mlx5_0/1'), ended: [], verdicts: [{severity: 'critical', onset: new Date(page.model.sampleMs() - 5000).toISOString(), ended: null}]})"), [1, 0])
+        silent(page, node.url)
+        page.close()
+
+
+# --- evidence -----------------------------------------------------------------------------------
+
+IN_UNIT = """((e, others) => { const found = inChartUnit({evidence: [e, ...others]}, e, 4e11); return [found.value, found.threshold, found.unit, chartText({evidence: [e, ...others]}, e, 4e11)]; })(...%s)"""
+CASES = (  # evidence, and others of its verdict: value, limit and unit of the charts, and the number in words
+    ([{"name": "received, share of the line's capacity", "value": 0.96, "threshold": 0.95, "unit": "ratio"}, []], [4.8e10, 4.75e10, "B/s", "384\u00a0Gbit/s"]),
+    ([{"name": "sequence and implied NAKs per packet", "value": 0.001, "threshold": 0.0001, "unit": "ratio"},
+      [{"name": "roce_sequence_nak_received_total", "value": 300, "unit": "1/s", "threshold": None}, {"name": "roce_implied_nak_total", "value": 200, "unit": "1/s", "threshold": None}]],
+     [500, 50, "1/s", "500/s"]),
+    ([{"name": "share of packets that arrive marked CE", "value": 0.05, "threshold": 0.01, "unit": "ratio"}, []], [0.05, 0.01, "ratio", None]),
+    ([{"name": "timeouts per packet", "value": 0.05, "threshold": 0.01, "unit": "ratio"}, []], [0.05, 0.01, "ratio", None]))
+
+
+@check
+def a_cause_has_one_unit_and_words():
+    """The share that was judged comes first, with its fixed limit; beside it the number as its chart and the lists count it. The metric's name is below its words."""
+    with PageNode() as node:
+        node.story(PF).play(TRAFFIC, LOSS)
+        eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
+        page = opened(node)
+        page.until("a problem", "document.querySelector('.verdict h3 button')")
+        page.run("document.querySelector('.verdict h3 button').click()")
+        page.until("a share, and packets a second", "/^[\\d.]+\\s(%|per million)\\s+[\\d.]+(\\s[kM])?\\/s\\s+NAKs,\\s+limit [\\d.]+\\s(%|per million)$/.test(document.querySelector('.problem-much').innerText.trim())")
+        page.until("so is the chart, with the limit", "document.querySelector('.problem-body .chart h3')?.innerText === 'NAKs /s' && document.querySelector('.problem-body .legend').innerText.includes('Limit')")
+        rows = page.run("[...document.querySelectorAll('.evidence tbody tr')].map((tr) => [tr.querySelector('th').firstChild.data, tr.querySelector('th small')?.innerText.replaceAll('\\u200b', '') ?? null, tr.cells[1].innerText])")
+        first, named = rows[0], {words: below for words, below, _ in rows}
+        assert first[0] == "NAKs" and first[1].startswith("Sequence and implied NAKs per packet: ") and first[1].endswith("/s") and first[2].endswith(("%", "per million")), rows
+        equal((named["Sequence NAKs received"], named["ACK timeouts"]), ("roce_sequence_nak_received_total", "roce_ack_timeouts_total"))
+        moved = page.run("[...document.querySelectorAll('.problem-body dl > div')].find((div) => div.innerText.startsWith('Moved first')).querySelector('dd').innerText.split('\\n')")
+        assert not moved[0].startswith("roce_") and moved[1].startswith("roce_"), moved
+        equal([page.run(IN_UNIT % json.dumps(case)) for case, _ in CASES], [expected for _, expected in CASES])
+        # The names of a metric's labels are left out, and a sentence stays one.
+        equal(page.run("""['roce_nic_faults_total{fault="reset"}', 'roce_pause_seconds_total{direction="sent"}', 'longest pause without any traffic'].map(evidenceTitle)"""),
+              ["NIC faults, reset", "802.3x pause, sent", "Longest pause without any traffic"])
+        silent(page, node.url)
+        page.close()
+
+
+# --- one state ----------------------------------------------------------------------------------
+
+BAD = """(path, document) => { const a = {state: 'bad', error: 'residual state: 3 GIDs', since: '2026-11-30T01:02:03Z', drift: [], ips: [], interface: null, function: '%s', rdma: null, namespace: 'train', pod: 'job-7'};
+    if (path === 'pods') for (const c of document.pods.flatMap((pod) => pod.containers)) for (const d of c.devices) %s; }"""
+TROUBLES = "d.troubles = [{kind: 'resource', word: 'not_registered', severity: 'warning', level: 2, ofPf: false, since: null, orEarlier: false, what: 'resource rocelet.dev/roce is not registered', help: 'Run `rocectl doctor`.'}, {kind: 'verdict', word: 'packet_loss'}]"
+PODS_ROW = "[...document.querySelectorAll('table.list tbody tr')].find((tr) => tr.innerText.includes('job-7'))"
+
+
+@check
+def a_pods_trouble_without_a_verdict():
+    """An attachment that fails, a device without a port, what the API calls a trouble: on the overview, in the list and on the pod's page."""
+    with PodNode() as node:
+        node.story(PF).play(TRAFFIC)
+        node.judged(VF)
+        for what, change, title, said in (("an attachment", f"Object.assign(d, {{id: '0000:99:00.1', attachment: a, troubles: undefined}})", "Could not be cleaned", "Residual state: 3 GIDs"),
+                                          ("a trouble of the API", f"Object.assign(d, {{id: '0000:99:00.1'}}); {TROUBLES}", "Pool not registered", "Resource rocelet.dev/roce is not registered"),
+                                          ("an attachment of a device with a port", "d.attachment = {...a, function: d.attachment?.function ?? null}; delete d.troubles", "Could not be cleaned", None)):
+            page = altered(node, BAD % ("0000:99:00.1", f"{{ {change} }}"))
+            if not said:  # its port, which is fine, is named
+                page.until(what, "document.querySelector('.blind a[href=\"#port/mlx5_2/1\"]') && document.getElementById('count').innerText.trim() === '1 in trouble'")
+                page.go(node.url + "#pod/train/job-7")
+                page.until(what, f"document.querySelector('.notice[data-kind=unhealthy]')?.textContent.trim().startsWith('{title} on mlx5_2/1') && document.querySelector('.strip-empty') && !/No problems/.test(document.body.innerText)")
+            else:
+                page.until(what, f"document.querySelector('.blind a[href=\"#pod/train/job-7\"]') && document.querySelector('.blind').innerText.includes({json.dumps(title)}) && document.querySelector('.blind').innerText.includes({json.dumps(said)})")
+                equal((page.text("h1"), page.run("document.querySelector('.headline .mark').dataset.kind"), page.text("#count").strip()), ("1 device of a pod is in trouble", "warning", "1 in trouble"))
+                page.go(node.url + "#pods?show=unhealthy")
+                page.until("in the list", f"{PODS_ROW}?.querySelector('.c-state').innerText.startsWith({json.dumps(title)}) && {PODS_ROW}.querySelector('.mark').dataset.kind === 'unhealthy'")
+                page.go(node.url + "#pod/train/job-7")
+                page.until("on its page", f"document.querySelector('.notice[data-kind=unhealthy] strong')?.innerText.startsWith({json.dumps(title)}) && !/No problem/.test(document.querySelector('main').innerText)")
+                silent(page, node.url)
+            page.close()
+
+
+@check
+def a_link_that_is_down_is_down_everywhere():
+    """In the lists, on the pages of port and pod, and beside the charts, where nothing says that there is no problem."""
+    with PodNode() as node:
+        node.story(VF).play(TRAFFIC)
+        node.judged(VF)
+        node.link("ens1v0", False)
+        page = opened(node, "#ports")
+        row = "[...document.querySelectorAll('table.list tbody tr')].find((tr) => tr.innerText.startsWith('mlx5_2/1'))"
+        page.until("in the list", f"{row}?.querySelector('.c-state').innerText === 'Link down' && {row}.querySelector('.c-link').innerText === 'down'")
+        for place in ("port/mlx5_2/1", "pod/train/job-7"):
+            page.go(node.url + "#" + place)
+            page.until(place, "document.querySelector('.view-head .mark')?.dataset.kind === 'unhealthy' && document.querySelector('.notice[data-kind=unhealthy] strong')?.innerText.startsWith('Link down')")
+            page.until("its history", "document.querySelector('.strip, .strip-empty')")
+            equal((place, page.run("/No problem/.test(document.querySelector('main').innerText)")), (place, False))
+        page.go(node.url + "#port/mlx5_2/1")
+        page.until("its cards", "document.querySelector('.cards')?.innerText.includes('has no carrier') && document.querySelector('.cards').innerText.includes('Unhealthy: Link down')")
+        page.go(node.url + "#")
+        page.until("on the overview", "document.querySelector('.blind a[href=\"#port/mlx5_2/1\"]') && document.querySelector('.blind a[href=\"#pod/train/job-7\"]')")
+        page.go(node.url + "#agent")
+        page.until("in what the doctor finds", "document.querySelector('.findings a[href=\"#pod/train/job-7\"]')")
+        silent(page, node.url)
+        page.close()
+
+
+@check
+def axe_finds_nothing_in_troubles():
+    """Nor in the parts of a pool and the settings that were found; and nothing is wider than the window."""
+    axe = axe_script()
+    with PodNode() as node:
+        node.judged(VF)
+        for width, dark in ((1280, True), (400, False)):
+            page = altered(node, BAD % ("0000:99:00.1", "Object.assign(d, {id: '0000:99:00.1', attachment: a, troubles: undefined})"), width=width, dark=dark)
+            page.run(axe + ";0")
+            for view, drawn in (("", ".blind li"), ("pod/train/job-7", ".notice"), ("pods", "table.list tbody tr[data-row]"), ("pools", ".pool .part"), ("agent?q=share", ".settings dt")):
+                page.run(f"location.hash = '#{view}'")
+                page.until(view, f"document.querySelector('{drawn}')")
+                equal((view, width, page.run(AXE)), (view, width, []))
+                equal((view, width, page.run("document.documentElement.scrollWidth <= innerWidth")), (view, width, True))
+            page.close()
+
+
+SINCE = """((r) => [healthTroubles({why: 'x', resources: [{healthy: false, reasons: ['link_down', 'not_clean'], ...r}]}, null).map((t) => troubleSince(t)), troubleState(healthTroubles({why: 'x', resources: [{healthy: false, reasons: ['link_down', 'not_clean'], ...r}]}, null)).text])(%s)"""
+
+
+@check
+def since_when_and_in_which_zone():
+    """Times are those of the browser's zone, which is named; their tooltips are in UTC. What was there when rocelet started may be older."""
+    with PageNode() as node:
+        node.story(PF).play(TRAFFIC, LOSS)
+        eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
+        page = run.browser.page()
+        page.call("Emulation.setTimezoneOverride", timezoneId="Asia/Kolkata")
+        page.go(node.url + "#events")
+        page.until("the zone", "document.querySelector('footer').innerText.includes('times are UTC+05:30') && document.querySelector('.c-time').innerText.includes('UTC+05:30')")
+        page.until("UTC in the tip", "/^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d UTC$/.test(document.querySelector('tbody time')?.dataset.tip)")
+        page.go(node.url + "#port/mlx5_0/1")
+        page.until("beside the charts", "document.querySelector('.time').innerText.includes('to now, UTC+05:30')")
+        page.until("in a problem's row", "document.querySelector('.problem-when time[data-tip$=UTC]')")
+        equal(page.run("[0, 30, -345].map((m) => { const real = Date.prototype.getTimezoneOffset; Date.prototype.getTimezoneOffset = () => m; try { return zoneName(0); } finally { Date.prototype.getTimezoneOffset = real; } })"), ["UTC", "UTC−00:30", "UTC+05:45"])
+        at = "new Date(Date.now() - 60000).toISOString()"
+        equal(page.run(f"((at, time) => [{SINCE % '{}'}, {SINCE % '{unhealthySince: at, orEarlier: false}'}[0][0] === `since ${{time}}`, {SINCE % '{unhealthySince: at, orEarlier: true}'}[0][0] === `since before ${{time}}`])({at}, clock(Date.parse({at})))"),
+              [[["", ""], "Link down, not clean"], True, True])
+        silent(page, node.url)
+        page.close()
+
+
+# --- pods of a PF ----------------------------------------------------------------------------------
+
+NAMED = """(path, document) => { if (path === 'live') for (const v of document.verdicts ?? []) Object.assign(v, {podCount: %d, pods: [{namespace: 'train', name: 'job-6'}], role: 'affected'}); }"""
+
+
+@check
+def a_pfs_verdict_names_all_pods_of_its_vfs():
+    """Also those that the API only counts; and they know of it."""
+    with PodNode() as node:
+        node.story(PF).play(TRAFFIC, LOSS)
+        eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
+        page = altered(node, NAMED % 3)
+        page.until("a problem", "document.querySelector('.verdict h3 button') && page.model.pods?.length === 1 && page.model.portByKey.get('mlx5_2/1')?.facts.pod")
+        page.run("document.querySelector('.verdict h3 button').click()")
+        page.until("both", "document.querySelector('.problem-body a[href=\"#pod/train/job-6\"]') && document.querySelector('.problem-body a[href=\"#pod/train/job-7\"]') && document.querySelector('.problem-body').innerText.includes('and 1 that are not known now')")
+        assert "train/job-6, train/job-7 and 1 more" in page.run("ticketText(page.model, page.model.verdicts[0])")
+        page.go(node.url + "#pods")
+        page.until("the pod knows", f"{PODS_ROW}?.querySelector('.c-state').innerText.startsWith('Packet loss')")
+        page.go(node.url + "#ports")
+        page.until("the PF's row", "[...document.querySelectorAll('table.list tbody tr')].find((tr) => tr.innerText.startsWith('mlx5_0/1'))?.querySelector('.c-pod').innerText === '1 pod on VFs'")
+        page.go(node.url + "#port/mlx5_0/1")
+        page.until("its card", "document.querySelector('.cards a[href=\"#pod/train/job-7\"]')")
+        silent(page, node.url)
+        page.close()
+
+
+# --- pools, settings, search ----------------------------------------------------------------------
+
+PARTS = """((pool, devices) => poolParts({devicesOf: () => devices}, pool).map(([kind, n, text]) => `${n} ${text}`))(%s)"""
+POOLS = (
+    ("{name: 'r', devices: 10, healthy: 4, allocated: 3, free: 0}, []", ["3 allocated", "1 reserved or returning", "6 unhealthy"]),
+    ("{name: 'r', shared: true, devices: 49, healthy: 40, allocated: 9, free: 0, gidCapacity: 1}, null", ["9 allocated", "31 without room in the GID tables", "9 unhealthy"]),
+    ("{name: 'r', devices: 6, healthy: 3, allocated: 2, free: 2}, [['link_down', null], ['not_clean', null], ['link_down', {}]].map(([reason, holder]) => ({resources: [{resource: 'r', healthy: false, reasons: [reason], holder}]}))",
+     ["1 allocated", "1 allocated and unhealthy", "2 available", "2 unhealthy: 1 link down; 1 not clean"]))
+
+
+@check
+def parts_of_a_pool_can_be_told_apart():
+    """Each reason why a device cannot be allocated has its own look and its number, and they add up."""
+    with PageNode() as node:
+        node.judged(PF)
+        page = altered(node, "(path, document) => { if (path === 'resources') document.resources.forEach((r) => Object.assign(r, {devices: 49, healthy: 40, allocated: 12, free: 5, gidCapacity: 20})); }", "#pools")
+        equal([page.run(PARTS % pool) for pool, _ in POOLS], [parts for _, parts in POOLS])
+        page.until("a bar", "document.querySelectorAll('.pool .bar span').length === 4")
+        looks = page.run("[...document.querySelectorAll('.pool .bar span')].map((e) => getComputedStyle(e).background)")
+        equal((len(set(looks)), page.run("[...document.querySelectorAll('.pool .legend-list .part')].map((e) => e.dataset.kind)"), page.run("document.querySelector('.pool .bar').offsetHeight >= 12")), (4, ["used", "blocked", "free", "unhealthy"], True))
+        equal(page.run("[...document.querySelectorAll('.pool .legend-list strong')].reduce((sum, e) => sum + Number(e.innerText), 0)"), 49)
+        silent(page, node.url)
+        page.close()
+
+
+@check
+def settings_that_differ_come_first():
+    with PageNode() as node:
+        node.judged(PF)
+        page = opened(node, "#agent")
+        page.until("what differs", "document.querySelector('.settings')?.innerText.includes('sample-interval')")
+        first = "[...document.querySelector('.settings').children].map((row) => [row.querySelector('code').innerText, row.querySelector('dd').innerText.replace(/\\s+/g, ' ')])"
+        found = dict(page.run(first))
+        equal((found["sample-interval"], found["diagnosis.warming_seconds"], "log-level" in found), ("0.1 default 1", "1 default 60", False))
+        # All others are folded, by subject; none is without one.
+        equal(page.run("[...document.querySelectorAll('.setting-group')].every((d) => !d.open) && document.querySelectorAll('.setting-group').length > 5"), True)
+        equal(page.run("[...Object.keys(SETTING_FACTS), ...Object.keys(page.model.documents.config)].filter((key) => settingGroup(key) === 'Other')"), [])
+        page.run("(() => { const f = document.getElementById('filter-settings'); f.value = 'lowest level'; f.dispatchEvent(new Event('input')); })()")
+        page.until("found by what it means", f"JSON.stringify({first}) === JSON.stringify([['log-level', 'info']]) && location.hash === '#agent?q=lowest+level'")
+        page.run("(() => { const f = document.getElementById('filter-settings'); f.value = 'nosuchkey'; f.dispatchEvent(new Event('input')); })()")
+        has(page, "No settings match “nosuchkey”")
+        silent(page, node.url)
+        page.close()
+
+
+ORDER = """((things, word) => things.map((thing) => [page.search.rank({kind: 'ok', words: [], ...thing}, word), thing]).filter(([rank]) => rank).sort((a, b) => compareLists(a[0], b[0])).map(([, thing]) => thing.is))
+    ([{is: 'within, bad', kind: 'critical', names: ['xmlx5_1']}, {is: 'begins', names: ['mlx5_10/1']}, {is: 'begins, bad', kind: 'warning', names: ['mlx5_11/1']}, {is: 'another is it', kind: 'critical', names: ['packets'], words: ['mlx5_1']},
+    {is: 'is it', kind: 'critical', names: ['mlx5_1/1', 'mlx5_1']}, {is: 'begins, idle', kind: 'idle', names: ['mlx5_12']}, {is: 'no', kind: 'critical', names: ['mlx4']}, {is: 'apart', names: ['mlx4_0'], words: ['zebra']}], '%s')"""
+
+
+@check
+def search_has_an_order():
+    """Exactly so, then what begins so, then what has it within; of each, problems first."""
+    with PageNode() as node:
+        node.story(PF).play(TRAFFIC, LOSS)
+        eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
+        page = opened(node)
+        equal(page.run(ORDER % "mlx5_1"), ["is it", "another is it", "begins, bad", "begins", "begins, idle", "within, bad"])
+        equal(page.run(ORDER % "zebra mlx4_0"), ["apart"])
+        page.until("a problem", "page.model.verdicts.length > 0")
+        page.run("page.search.open(); page.search.input.value = 'mlx5_0'; page.search.find()")
+        equal(page.run("[...document.querySelectorAll('[role=option] small')].map((e) => e.innerText).slice(0, 2)"), ["Port", "Problem"])
+        silent(page, node.url)
+        page.close()
+
+
+# --- room -----------------------------------------------------------------------------------------
+
+QPS = """(path, document) => { const flow = {packets: 9e5, bytes: 4e9, ce: 9e4, cnp: 0, naks: 700, rnr: 0, retransmissions: 650, rtt: null, lastSeen: null};
+    if (path === 'qps') Object.assign(document, {source: 'netlink', error: null, flows: true, total: 3, qps: [0, 1, 2].map((i) => ({device: i ? 'mlx5_2' : 'rocep24s0f1v12', port: 1, netdev: 'ens1v0', qpn: 4211 + i, address: '10.46.3.2',
+        peerQpn: 90210, peerAddress: i ? '10.46.3.17' : 'fd00:1234:5678:9abc::4', type: 'RC', state: i === 2 ? 'ERR' : 'RTS', namespace: 'train', pod: i ? 'job-7' : 'llama3-70b-sft-worker-0', uid: null, pid: 24117, comm: 'python3.11', kernel: false, mtu: 4096,
+        failure: i === 1 ? 'transport retries exceeded' : null, received: flow, sent: null}))}); }"""
+CLIPPED = """(() => { const panel = document.querySelector('.table').getBoundingClientRect(), cells = [...document.querySelectorAll('table.list tbody tr[data-row] > *')].filter((cell) => cell.offsetWidth > 0);
+    return [cells.filter((cell) => cell.getBoundingClientRect().right > panel.right + 1 || [...cell.querySelectorAll('*')].some((e) => e.offsetWidth > 0 && !e.querySelector('*') && e.getBoundingClientRect().right > cell.getBoundingClientRect().right + 1)).map((cell) => cell.className),
+        cells.filter((cell) => cell.matches('.c-trouble, .c-qpn, .number') && cell.scrollWidth > cell.clientWidth).map((cell) => `${cell.className} ${cell.innerText}`)]; })()"""
+
+
+@check
+def queue_pairs_have_room():
+    """At any width nothing runs out of its column, and what is wrong is not cut."""
+    with PageNode() as node:
+        node.judged(PF)
+        for width in (1440, 1320, 1180, 1024, 900, 720, 400):
+            page = altered(node, QPS, "#qps", width=width)
+            page.until("rows", "document.querySelectorAll('table.list tbody tr[data-row]').length === 3")
+            equal((width, page.run(CLIPPED), page.run("document.documentElement.scrollWidth <= innerWidth")), (width, [[], []], True))
+            if width >= 1024:
+                equal((width, page.run("['ce', 'naks', 'retransmissions'].every((id) => document.querySelector(`td.c-${id}`).offsetWidth > 0)")), (width, True))
+            silent(page, node.url)
+            page.close()
+
+
+@check
+def narrow_rows_have_two_lines():
+    """At 400 pixels: name and state, and below them the numbers, both directions with one unit."""
+    with PodNode() as node:
+        for device in (PF, VF):
+            node.story(device).play(TRAFFIC)
+        node.judged(VF)
+        page = opened(node, "#ports", width=400)
+        cell = "((row, name) => row?.querySelector(name)?.getBoundingClientRect())([...document.querySelectorAll('table.list tbody tr')].find((tr) => tr.innerText.startsWith('mlx5_1/1') || tr.innerText.startsWith('mlx5_0/1')), '%s')"
+        page.until("a row", f"{cell % '.c-bytes_received'}")
+        tops = page.run(f"['.c-name', '.c-state', '.c-bytes_received', '.c-bytes_sent'].map((name) => document.querySelector(`table.list tbody tr ${{name}}`).getBoundingClientRect().top)")
+        assert abs(tops[0] - tops[1]) < 8 and tops[2] > tops[0] + 10 and abs(tops[2] - tops[3]) < 4, tops
+        equal(page.run("getComputedStyle(document.querySelector('td.c-bytes_sent'), '::after').content"), '" Gbit/s"')
+        equal(page.run("document.documentElement.scrollWidth <= innerWidth"), True)
+        silent(page, node.url)
+        page.close()
+
+
+@check
+def the_runbook_looks_like_the_page():
+    with PageNode() as node:
+        node.judged(PF)
+        page = opened(node)
+        look = "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector('header')).backgroundColor, document.querySelector('header').offsetHeight, getComputedStyle(document.body).fontFamily, getComputedStyle(document.querySelector('h1')).fontSize]"
+        own = page.run(look)
+        page.close()
+        for path, current in (("runbook/packet_loss", "Runbook"), ("runbook/", "Runbook")):
+            page = run.browser.page(node.url + path)
+            equal((path, page.run(look)), (path, own))
+            equal((path, page.run("document.querySelector('nav [aria-current]').innerText"), page.run("document.querySelector('.card h1') !== null")), (path, current, True))
+            page.close()
+        page = run.browser.page(node.url + "runbook/packet_loss")
+        equal(page.run("[...document.querySelectorAll('p > strong:first-child')].map((e) => e.innerText).slice(0, 2)"), ["Means", "Impact"])
+        equal(page.run("[...document.querySelectorAll('.actions a')].map((a) => a.getAttribute('href'))"), ["../#ports?q=packet_loss", "../#events?q=packet_loss"])
+        page.close()
