@@ -169,7 +169,7 @@ other_device() { # WHAT EDIT WORDS
 other_device number 'origin.vf_index=1' 'expected VF 1 of'
 after_a_reboot "the next boot ends it"
 kill_rocelet
-other_device mac 'origin.identity.pf_mac="020000000099"' 'by its MAC'
+other_device mac 'origin.identity.pf_mac="020000000099"' 'its MAC differs'
 after_a_reboot mac
 kill_rocelet
 other_device kind 'origin.identity.device=4660' 'expected 8086:1234'
