@@ -567,8 +567,8 @@ static void doctor_check_config(struct examination *x)
 		     c->error.msg);
 	if (x->in->port_error && x->in->port_error->code)
 		find(x, FINDING_CONFIG, "listen",
-		     "rocelet retries every second. Meanwhile it answers on its unix sockets only.", "%s",
-		     x->in->port_error->msg);
+		     "rocelet retries every second. Meanwhile it answers on its unix sockets only.",
+		     "%s", x->in->port_error->msg);
 	if (x->in->features_error && x->in->features_error->code)
 		find(x, FINDING_CONFIG, "features-dir",
 		     "Node labels are not updated, and expire. Is the folder mounted and writable?",
