@@ -107,9 +107,9 @@ void options_help(FILE *f)
 void options_markdown(FILE *f)
 {
 	fputs("# Options\n\nEvery option is a flag of `rocelet`. Unless it is marked \"flag only\", it is also a key of the JSON\n"
-	      "configuration file, without the two dashes. A flag takes precedence over the file, and the file over\n"
-	      "the default. Paths in the file must begin with `/`; those of flags may be relative. This page is made\n"
-	      "from the option table in the code (`make golden`).\n\n"
+	      "configuration file, without the two dashes. A flag takes precedence over the file, and the file\n"
+	      "over the default. Paths in the file must begin with `/`; those of flags may be relative. This page\n"
+	      "is made from the option table in the code (`make golden`).\n\n"
 	      "| option | value | default | meaning |\n|---|---|---|---|\n",
 	      f);
 	for (size_t i = 0; i < n_options; i++) {
@@ -127,12 +127,12 @@ void options_markdown(FILE *f)
 		fprintf(f, " | %s%s%s | %s%s |\n", *d->def ? "`" : "", d->def, *d->def ? "`" : "",
 			d->help, d->flag_only ? " (flag only)" : "");
 	}
-	fputs("\n## diagnosis\n\nThe key `diagnosis` of the configuration file is an object with the limits of the diagnosis; it is not\n"
-	      "a flag. [diagnosis.md](diagnosis.md#thresholds) lists the limits with their ranges and defaults.\n"
+	fputs("\n## diagnosis\n\nThe key `diagnosis` of the configuration file is an object with the limits of the diagnosis; it is\n"
+	      "not a flag. [diagnosis.md](diagnosis.md#thresholds) lists the limits with their ranges and defaults.\n"
 	      "rocelet applies changes of this key and of `expect-congestion-control` without a restart.\n\n"
 	      "rocelet refuses a time (`release_..._seconds`, `longest_gap_seconds`, `stale_source_seconds`,\n"
-	      "`clear_seconds`) that is less than two sample intervals. If `sample-interval` is long, their defaults\n"
-	      "are longer, too.\n",
+	      "`clear_seconds`) that is less than two sample intervals. If `sample-interval` is long, their\n"
+	      "defaults are longer, too.\n",
 	      f);
 }
 
