@@ -288,8 +288,8 @@ function makeAgo(model, unixMs) {
 
 function makeEventRun(model, run) {
 	const [e] = run, n = sumOf(run.map((one) => one.count)), kind = eventKind(e), verdict = eventVerdict(e), devices = [...new Set(run.map((one) => one.device).filter(Boolean))];
-	return make('li', {key: eventKey(e)}, makeAgo(model, Date.parse(e.last)), make('div', {}, make('p', {}, make('span', {class: 'state', 'data-kind': kind}, verdict ? `${causeTitle(verdict.cause)} ${verdictChange(e)}` : shown(e.reason)), n > 1 && ` ×${scaledCount(n)}`, run.length === 1 && e.device && [' ', makeObjectLink(model, e.device)]),
-		run.length > 1 ? make('p', {}, verdict ? [makeObjectLink(model, devices[0]), devices.length > 1 && make('span', {class: 'quiet'}, ` and ${devices.length - 1} more`)] : makePodLink(e)) : make('p', {class: 'quiet clip two', 'data-tip': eventMessage(model, e)}, verdict ? verdictDetail(e) : sentenceCase(eventText(model, e)))));
+	return make('li', {key: eventKey(e)}, makeAgo(model, Date.parse(e.last)), make('div', {}, make('p', {}, make('span', {class: 'state', 'data-kind': kind}, eventTitle(e)), n > 1 && ` ×${scaledCount(n)}`, run.length === 1 && e.device && [' ', makeObjectLink(model, e.device)]),
+		run.length > 1 ? make('p', {}, verdict ? [makeObjectLink(model, devices[0]), devices.length > 1 && make('span', {class: 'quiet'}, ` and ${devices.length - 1} more`)] : makePodLink(e)) : make('p', {class: 'quiet clip two', 'data-tip': eventMessage(model, e)}, eventDetail(model, e))));
 }
 
 function makeEventsBeside(model) {

@@ -191,7 +191,7 @@ function beforeList(page, model, v) {
 	const before = eventsBefore(model, v), blind = unwatched(page);
 	if (before.length === 0)
 		return blind === null ? 'No change was seen on this node in the 2 minutes before.' : [make('div', {}, blind), make('div', {class: 'quiet'}, 'No event in the 2 minutes before.')];
-	return before.map((e) => make('div', {}, makeTime(Date.parse(e.last)), ' ', make('strong', {}, shown(e.reason)), ` ${shown(e.message)}`));
+	return before.map((e) => make('div', {}, makeTime(Date.parse(e.last)), ' ', make('strong', {}, eventTitle(e)), ` ${eventDetail(model, e)}`));
 }
 
 function problemBody(page, model, v) {

@@ -169,7 +169,8 @@ def the_main_number_is_furthest_over_its_limit():
 UNREAD = """(path, document) => { if (path === 'qps') Object.assign(document, {source: null, error: 'RDMA netlink: not permitted', qps: [], total: 0});
     if (path === 'agent') document.parts = [{name: 'BPF', works: null, what: 'switched off', why: null}];
     if (path === 'live' && document.events) document.events.events = []; }"""
-STALE = "((answered) => Page.prototype.staleWhy.call({store: {receivedMs: 0, ageMs: () => answered}, staleMs: () => 3000, documents: {get: () => ({parts: [{name: 'sampling', works: false, why: 'source ethtool hangs'}]})}}))(%d)"
+STALE = """((answered) => { const {banner, rest} = Object.assign(Object.create(Page.prototype), {lostMs: null, store: {serverNowMs: 1, timeUnixMs: 0, everyMs: 1000, receivedMs: 0, ageMs: (now) => (now === 0 ? answered : 60000)},
+    documents: {get: () => ({parts: [{name: 'sampling', works: false, why: 'source ethtool hangs'}]})}}).currentState(); return banner.replace(/ since.*/, '') + rest.replace(/ What.*/, ''); })(%d)"""
 
 
 @check
@@ -187,7 +188,7 @@ def unwatched_sources_are_not_reported_as_empty():
         page.go(node.url + "#port/mlx5_0/1")
         has(page, "Queue pairs cannot be read")
         # A daemon that does not answer differs from one that answers without new samples.
-        equal([page.run(STALE % age) for age in (500, 9000)], ["rocelet does not answer. Trying again.", "rocelet answers, but takes no samples: source ethtool hangs."])
+        equal([page.run(STALE % age) for age in (500, 9000)], ["rocelet has not answered. Trying again.", "No new sample: rocelet answers, but takes no samples: source ethtool hangs."])
         silent(page, node.url)
         page.close()
 
