@@ -39,9 +39,10 @@ function eventTitle(e) {
 	return verdict ? `${causeTitle(verdict.cause)} ${verdictChange(e)}` : shown(e.reason);
 }
 
-// What the name leaves out.
+// What the name and the pod beside it leave out.
 function eventDetail(model, e) {
-	return eventVerdict(e) ? verdictDetail(e) : sentenceCase(eventMessage(model, e));
+	const text = eventVerdict(e) ? verdictDetail(e) : sentenceCase(eventMessage(model, e)), own = `; pods: ${podKey(e)}`;
+	return text.endsWith(own) ? text.slice(0, -own.length) : text;
 }
 
 // The severity of the event's verdict; for other events a warning or null.

@@ -213,8 +213,12 @@ function makeProblem(page, model, v) {
 		problemHead(page, model, [v], key, unfolded), unfolded && problemBody(page, model, v));
 }
 
+function groupKey(v) {
+	return `group ${v.cause} ${v.severity} ${v.ended ? endOf(v).said : ''}`;
+}
+
 function makeGroup(page, model, verdicts) {
-	const [v] = verdicts, key = `group ${v.cause} ${v.severity} ${v.ended ? endOf(v).said : ''}`, unfolded = page.unfolded.has(key);
+	const [v] = verdicts, key = groupKey(v), unfolded = page.unfolded.has(key);
 	return make('article', {class: 'problem group', key, 'data-severity': v.severity, 'data-ended': v.ended ? 'yes' : null, 'aria-label': `${v.ended ? `${endOf(v).said}: ` : ''}${causeTitle(v.cause)} on ${count(verdicts.length, 'port')}`},
 		problemHead(page, model, verdicts, key, unfolded), unfolded && make('div', {class: 'members'}, verdicts.map((one) => makeProblem(page, model, one))));
 }

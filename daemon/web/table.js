@@ -26,7 +26,7 @@ function openRow(event) {
 }
 
 class Table {
-	// what: {label, columns, keyOf(item), kindOf(item), sort: default}. A column: {id, title, unit, cell(item), sort(item), down: greatest first, number, class}.
+	// what: {label, columns, keyOf(item), kindOf(item), sort: default}. A column: {id, title, unit, cell(item), sort(item), down: greatest first, number, class, isOptional: left out while no row has it}.
 	// onSort(text) is called with the order that the user has chosen.
 	constructor(what, onSort) {
 		Object.assign(this, {what, onSort, items: [], places: new Map(), order: '', due: '', isWaiting: false, all: false, first: 0, last: -1, hovered: false});
@@ -57,6 +57,7 @@ class Table {
 	// epoch: rows are put in order again when it changes, those sorted by numbers also every SORT_MS; else each stays where it is. While the table is held, it waits.
 	show(items, sortText, epoch) {
 		const sort = readSort(sortText) ?? readSort(this.what.sort);
+		this.columns = this.what.columns.filter((c) => !c.isOptional || items.some((item) => isKnown(c.sort(item))));
 		const column = this.what.columns.find((c) => c.id === sort.id && c.sort) ?? this.what.columns[0];
 		const due = `${epoch} ${column.number ? Math.floor(Date.now() / SORT_MS) : ''}`, order = `${sort.id} ${sort.down}`;
 		this.isWaiting = this.isHeld() && order === this.order && due !== this.due && this.places.size > 0;
@@ -84,7 +85,7 @@ class Table {
 	showHead(column, down) {
 		const next = (c) => (c === column ? `${down ? '' : '-'}${c.id}` : `${c.down ? '-' : ''}${c.id}`);
 		const arrow = (c, before) => c === column && make('span', {'aria-hidden': 'true'}, `${before}${down ? '↓' : '↑'} `); // in the shorter line
-		morphChildren(this.head, this.what.columns.map((c) => make('th', {scope: 'col', class: this.classOf(c), 'aria-sort': c === column ? (down ? 'descending' : 'ascending') : null},
+		morphChildren(this.head, this.columns.map((c) => make('th', {scope: 'col', class: this.classOf(c), 'aria-sort': c === column ? (down ? 'descending' : 'ascending') : null},
 			c.sort ? makeButton([c.title, !c.unit && arrow(c, ' '), c.unit && make('small', {}, arrow(c, ''), c.unit)], () => this.onSort(next(c)), {'data-tip': c.about ?? null})
 				: make('span', {}, c.title))));
 	}
@@ -95,7 +96,7 @@ class Table {
 
 	makeRow(item, index) {
 		const kind = this.what.kindOf?.(item) ?? null;
-		return make('tr', {'data-row': 'table', 'data-kind': kind, 'aria-rowindex': String(index + 2), class: index % 2 ? 'odd' : null}, this.what.columns.map((column, i) =>
+		return make('tr', {'data-row': 'table', 'data-kind': kind, 'aria-rowindex': String(index + 2), class: index % 2 ? 'odd' : null}, this.columns.map((column, i) =>
 			make(i === 0 ? 'th' : 'td', {scope: i === 0 ? 'row' : null, class: this.classOf(column), 'data-head': i === 0 ? null : `${column.title}${column.unit ? ` ${column.unit}` : ''}`}, i === 0 ? make('div', {class: 'first'}, column.cell(item)) : column.cell(item))));
 	}
 

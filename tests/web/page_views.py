@@ -394,3 +394,16 @@ def a_pods_name_has_room():
             room = page.run("document.querySelector('tbody th.c-pod-name').offsetWidth")
             assert room >= 240, (width, room)
             page.close()
+
+
+@check
+def a_column_that_no_row_has_takes_no_room():
+    with PodNode() as node:
+        node.judged(PF)
+        page = opened(node, "#pods")
+        page.until("its row", "document.querySelector('tbody th.c-pod-name')")
+        equal(page.run("document.querySelector('.list .c-age')"), None)
+        page.close()
+        page = altered(node, "(path, document) => { if (path === 'pods') for (const pod of document.pods) pod.containers[0].devices[0].attachment = {state: 'in_pod', since: new Date().toISOString(), drift: [], error: null, ips: [], interface: 'net1'}; }", "#pods")
+        page.until("the column", "document.querySelector('.list thead .c-age') && /\\d s/.test(document.querySelector('.list tbody .c-age').innerText)")
+        page.close()
