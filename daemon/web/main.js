@@ -327,7 +327,7 @@ class Page {
 		setAttribute(byId('state'), 'data-short', {live: () => span(this.store.ageMs(Date.now())), lost: () => 'No answer', stale: () => 'Stale'}[kind]?.() ?? null);
 		setAttribute(byId('banner'), 'data-state', kind);
 		setText(byId('banner-text'), banner);
-		setText(byId('banner-age'), isKnown(ageMs) ? ` (${span(ageMs)})` : '');
+		setText(byId('banner-age'), isKnown(ageMs) ? ` (${span(ageMs).replace(/ /g, NBSP)})` : '');
 		setText(byId('banner-rest'), rest);
 		byId('banner').hidden = banner === '';
 		setAttribute(document.body, 'data-old', kind === 'live' ? null : 'yes');

@@ -345,9 +345,12 @@ def old_numbers_have_no_live_colours():
         page.until("it is marked as old", "document.body.dataset.old === 'yes'")
         has(page, "State unknown since ")
         has(page, "Last known: 1 problem")
-        has(page, "rocelet does not answer.")
+        has(page, "rocelet has not answered since ")
         assert page.run("document.title").startswith("(?) "), page.run("document.title")
         assert page.run(colour) != live, live
+        # Numbers and times are grey, also those in lists.
+        grey = page.run("getComputedStyle(document.querySelector('.headline p.quiet')).color")
+        equal(page.run("[...new Set([...document.querySelectorAll('.much, .rails .value, .figure .big, .problem-when, .affected .state')].map((e) => getComputedStyle(e).color))]"), [grey])
         equal(page.run("document.querySelectorAll('.mark[data-kind=ok]').length"), 0)
         equal(page.run("[...document.querySelectorAll('a.cell')].every((c) => c.dataset.kind === 'unknown')"), True)
         node.wake()
@@ -431,7 +434,7 @@ def a_restart_under_the_page():
         has(page, "packet_loss")
         node.hang()
         page.until("it is stale", "document.getElementById('state').dataset.state === 'stale'")
-        assert re.match(r"rocelet has not answered since \d\d:\d\d:\d\d UTC \(\d[\d.]* s\)\. Trying again\.", page.text("#banner")), page.text("#banner")
+        assert re.match(r"rocelet has not answered since \d\d:\d\d:\d\d UTC \(\d[\d.]*\ss\)\. Trying again\.", page.text("#banner")), page.text("#banner")
         equal(page.run("document.body.dataset.old"), "yes")
         node.wake()
         page.until("live again", LIVE)
