@@ -435,7 +435,7 @@ def devices_with_one_trouble_are_one_row():
             assert words in text, (words, text)
         equal(text.count("Were the VFs"), 1)
         page.run("document.querySelector('.blind .more').click()")
-        page.until("all of them", "document.querySelector('.blind li').innerText.includes('e1, e2 of train/e')")
+        page.until("all of them", "document.querySelector('.blind li').textContent.includes('e1, e2 of train/e')")
         page.close()
 
 
