@@ -293,7 +293,7 @@ class Page {
 		if (store.serverNowMs === null)
 			return {kind: 'connecting', text: 'Connecting', banner: ''};
 		if (age === null)
-			return {kind: 'stale', text: 'No sample yet', banner: 'rocelet answers, but has not judged a sample yet'};
+			return {kind: 'stale', text: 'No sample yet', banner: 'rocelet answers, but has not judged a sample yet.'};
 		if (age > this.staleMs())
 			return {kind: 'stale', text: `Stale, ${span(age)} old`, ageMs: age, ...this.answersNot() ? {banner: lost, rest: `. Trying again.${last}`} : {banner: `No new sample ${since}`, rest: `: ${this.staleWhy()}${last}`}};
 		return {kind: 'live', text: `Live, ${span(age)} old`, banner: ''};

@@ -66,7 +66,7 @@ class PodsView extends ListView {
 	}
 }
 
-const ADDRESS = {id: 'address', title: 'Address', isOptional: true, cell: (p) => { const a = p.device?.attachment; return a?.interface ? [`${shown(a.interface)} `, make('span', {class: 'mono'}, a.ips.map(shown).join(', '))] : make('span', {class: 'zero'}, '–'); }, sort: (p) => p.device?.attachment?.ips[0]};
+const ADDRESS = {id: 'address', title: 'Address', isOptional: true, cell: (p) => { const a = p.device?.attachment; return a?.interface ? [`${shown(a.interface)} `, make('span', {class: 'mono'}, a.ips.map(shown).join(', '))] : make('span', {class: 'zero'}, '–'); }, sort: (p) => p.device?.attachment?.ips[0] ?? p.device?.attachment?.interface};
 const PCI = {id: 'pci', title: 'PCI', cell: (p) => make('span', {class: 'mono'}, shown(p.facts.function)), sort: (p) => p.facts.function};
 
 class PodView {

@@ -190,7 +190,8 @@ static void each_cause_has_a_document(void **state)
 		assert_loads_nothing(page);
 		snprintf(heading, sizeof(heading), "<h1 id=\"%s\">", name);
 		assert_non_null(strstr(text, heading));
-		assert_non_null(strstr(text, "<p id=\"ruled-out-if\"><strong><a href=\"#ruled-out-if\">"));
+		assert_non_null(
+			strstr(text, "<p id=\"ruled-out-if\"><strong><a href=\"#ruled-out-if\">"));
 		assert_null(strstr(text, "href=\"#/"));
 		assert_anchored(text);
 		assert_null(strstr(text, "<h2"));
