@@ -109,22 +109,46 @@ def runbook_frame(folder, version):
     return text, policy([], style)
 
 
+def links(title, rows, current=None):
+    """A list of links for the contents: rows of (href, text)."""
+    marks = {current: ' aria-current="page"'}
+    items = "".join(f'<li><a href="{href}"{marks.get(href, "")}>{text}</a></li>\n' for href, text in rows)
+    return f"<p>{title}</p>\n<ul>\n{items}</ul>\n"
+
+
 def runbook(frame, allowed, text):
-    whole = frame.replace("@TITLE@", "Runbook").replace("@SELF@", "#").replace("@BACK@", "")
-    return c_rows("runbook", whole.replace("@RUNBOOK@", markdown.to_html(text)), allowed)
+    whole = frame.replace("@TITLE@", "Runbook").replace("@SELF@", "#").replace("@BACK@", "").replace("@TURN@", "")
+    contents = links("Runbook", [("#" + markdown.anchor(heading), markdown.inline(heading)) for heading in re.findall(r"^## (.*)$", text, re.M)])
+    return c_rows("runbook", whole.replace("@CONTENTS@", contents).replace("@RUNBOOK@", markdown.to_html(text)), allowed)
+
+
+def label(found):
+    """The label of a paragraph, with an anchor."""
+    name = markdown.anchor(found[1])
+    return f'<p id="{name}"><strong><a href="#{name}">{found[1]}</a></strong> {found[2].upper()}'
+
+
+def turn(names, i):
+    """Links to the causes before and after the one at i."""
+    return "".join(f'<a class="button" rel="{rel}" href="{names[k]}">{before}{names[k]}{after}</a>\n' for rel, k, before, after in (("prev", i - 1, "‹ ", ""), ("next", i + 1, "", " ›"))
+                   if 0 <= k < len(names))
 
 
 def causes(frame, text):
     """Each section as a document of its own, for web_page.c: cause_NAME_packed, and WEB_CAUSES(X), a list of X(NAME, length). Its heading is the section's
     quote, which is the cause in words, and the cause's name. Its links lead to the documents of the other causes."""
-    made, listed = "", ""
-    for name, section in re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", text, re.M | re.S):
+    made, listed, sections = "", "", re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", text, re.M | re.S)
+    names = [name for name, _ in sections]
+    for i, (name, section) in enumerate(sections):
         quote, rest = re.fullmatch(r"\s*((?:> [^\n]*\n)+)(.*)", section, re.S).groups()
         quote = " ".join(line[2:] for line in quote.splitlines())
         heading = f'<h1 id="{name}">{markdown.inline(quote[0].upper() + quote[1:])} <code>{name}</code></h1>\n'
-        here = f'<p class="actions"><a class="button" href="../#ports?q={name}">Ports with it</a> <a class="button" href="../#events?q={name}">Its events</a></p>\n'
-        inside = heading + here + LABEL.sub(lambda found: f"<p><strong>{found[1]}</strong> {found[2].upper()}", markdown.to_html(rest.replace("](#", "](#/")))
-        document = frame.replace("@TITLE@", f"{name} · Runbook").replace("@SELF@", "./").replace("@BACK@", f'<p class="crumbs"><a href="./">All causes</a> / {name}</p>\n')
+        here = "".join(f'<a class="button" href="../#{place}={name}">{title}</a> ' for place, title in (("overview?problem", "Open problems"), ("ports?q", "Ports with it"), ("events?q", "Its events")))
+        body = LABEL.sub(label, markdown.to_html(rest.replace("](#", "](#/")))
+        contents = links("This cause", re.findall(r'<p id="([^"]+)"><strong><a href="#[^"]+">([^<]+)', body)).replace('href="', 'href="#') + links("All causes", [(other, other) for other in names], name)
+        inside = f'{heading}<p class="actions">{here}</p>\n{body}'
+        document = frame.replace("@TITLE@", f"{name} · Runbook").replace("@SELF@", "./").replace("@TURN@", f'<nav class="turn" aria-label="neighbours">\n{turn(names, i)}</nav>\n')
+        document = document.replace("@BACK@", f'<p class="crumbs"><a href="./">Runbook</a> / {name} <a class="to-contents" href="#contents">Contents</a></p>\n').replace("@CONTENTS@", contents)
         data = document.replace("@RUNBOOK@", inside.replace('href="#/', 'href="')).encode()
         made += c_bytes(f"cause_{name}", data)
         listed += f" \\\n\tX({name}, {len(data)})"

@@ -33,15 +33,21 @@ function verdictDetail(e) {
 	return /^pods?: /.test(rest) ? rest.replace(/^pods: /, '') : sentenceCase(rest);
 }
 
+// The name of an event in all views: a verdict's in words, as in "Packet loss began"; of others the reason, as kubectl prints it.
+function eventTitle(e) {
+	const verdict = eventVerdict(e);
+	return verdict ? `${causeTitle(verdict.cause)} ${verdictChange(e)}` : shown(e.reason);
+}
+
+// What the name and the pod beside it leave out.
+function eventDetail(model, e) {
+	const text = eventVerdict(e) ? verdictDetail(e) : sentenceCase(eventMessage(model, e)), own = `; pods: ${podKey(e)}`;
+	return text.endsWith(own) ? text.slice(0, -own.length) : text;
+}
+
 // The severity of the event's verdict; for other events a warning or null.
 function eventKind(e) {
 	return eventVerdict(e)?.severity ?? (e.type === 'Warning' ? 'warning' : null);
-}
-
-// "packet_loss, critical: packets are lost" -> "Packet loss: packets are lost"
-function eventText(model, e) {
-	const text = eventMessage(model, e), verdict = eventVerdict(e);
-	return verdict ? text.replace(/^[a-z_]+(, (info|warning|critical))?/, causeTitle(verdict.cause)) : text;
 }
 
 // A repeated event updates its row.
@@ -61,16 +67,16 @@ function eventEpoch(items) {
 function eventTable(page) {
 	return {keyOf: (item) => item.key, kindOf: ({event}) => eventKind(event), sort: '-time', columns: [
 		{id: 'time', title: 'Time', get unit() { return zoneName(Date.now()); }, down: true, cell: ({event}) => [makeTime(Date.parse(event.last)), make('span', {class: 'quiet beside'}, `${ageText(page.model, event.last)} ago`)], sort: ({event, place}) => Date.parse(event.last) + place / 1e4},
-		{id: 'reason', title: 'Reason', cell: ({event}) => [eventKind(event) && makeMark(eventKind(event)), make('span', {class: eventKind(event) ? 'state' : null, 'data-kind': eventKind(event)}, shown(event.reason)), event.count > 1 && make('span', {class: 'quiet'}, ` ×${scaledCount(event.count)}`)], sort: ({event}) => event.reason},
+		{id: 'reason', title: 'Event', cell: ({event}) => [makeMark(eventKind(event) ?? 'ended', eventKind(event) !== null), make('span', {class: eventKind(event) ? 'state' : null, 'data-kind': eventKind(event), 'data-tip': eventVerdict(event) && shown(event.reason)}, eventTitle(event)), event.count > 1 && make('span', {class: 'quiet'}, ` ×${scaledCount(event.count)}`)], sort: ({event}) => eventTitle(event)},
 		{id: 'device', title: 'Device', cell: ({event}) => makeObjectLink(page.model, event.device), sort: ({event}) => event.device},
 		{id: 'pod', title: 'Pod', cell: ({event}) => (event.pod ? makePodLink({namespace: event.namespace, name: event.pod}) : make('span', {class: 'zero'}, '–')), sort: ({event}) => event.pod && `${event.namespace}/${event.pod}`},
-		{id: 'message', title: 'Message', cell: ({event}) => make('span', {class: 'message', tabindex: '0', 'data-tip': eventMessage(page.model, event)}, eventText(page.model, event))},
+		{id: 'message', title: 'Message', cell: ({event}) => make('span', {class: 'message', tabindex: '0', 'data-tip': eventMessage(page.model, event)}, eventDetail(page.model, event))},
 	]};
 }
 
 class EventsView extends ListView {
 	constructor(page) {
-		super(page, {title: 'Events', ...eventTable(page), words: ({event}) => [event.reason, event.message, `${event.namespace}/${event.pod}`, event.device, page.model.portByName.get(event.device)?.key, event.type],
+		super(page, {title: 'Events', ...eventTable(page), words: ({event}) => [event.reason, eventTitle(event), event.message, `${event.namespace}/${event.pod}`, event.device, page.model.portByName.get(event.device)?.key, event.type],
 			items: (model) => eventItems(model.store.events), epoch: eventEpoch, note: (model) => (model.store.startedMs === null ? '' : `since rocelet started at ${clock(model.store.startedMs)}`),
 			filters: () => ({type: [{value: 'Warning', label: 'Warnings', kind: 'warning', test: ({event}) => event.type === 'Warning'}],
 				topic: Object.entries(TOPICS).map(([value, reasons]) => ({value, label: sentenceCase(value), test: ({event}) => reasons.test(event.reason)}))}),

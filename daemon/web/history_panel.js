@@ -191,7 +191,7 @@ class HistoryPanel {
 		return make('div', {class: 'strip'}, shade, bands.map((v) => make('div', {class: 'band-row', key: problemKey(v)}, make('a', {class: 'band-label', 'data-side': Date.parse(v.onset) / 1000 > from + 0.75 * (to - from) ? 'left' : null, href: portLink(v), 'data-severity': v.severity, 'data-ended': v.ended ? 'yes' : null,
 			'data-tip': `${sentenceCase(v.sentence)}, ${clock(Date.parse(v.onset))} to ${v.ended ? `${clock(Date.parse(v.ended))}, ${endOf(v).said}` : model.dead ? `at least ${clock(model.sampleMs())}` : 'now'}`,
 			style: {'margin-left': at(Date.parse(v.onset) / 1000), 'margin-right': `calc(100% - ${v.ended ? at(Date.parse(v.ended) / 1000) : '100%'})`}}, make('span', {}, verdictMark(v), ` ${causeTitle(v.cause)}`)))),
-		events.length > 0 && make('div', {class: 'ticks'}, events.map((e) => make('span', {class: 'tick', role: 'img', 'aria-label': `${shown(e.reason)} at ${clock(Date.parse(e.last))}`, 'data-type': e.type, 'data-tip': `${clock(Date.parse(e.last))} ${shown(e.reason)}: ${shown(e.message)}`, style: {left: at(Date.parse(e.last) / 1000)}}))));
+		events.length > 0 && make('div', {class: 'ticks'}, events.map((e) => make('span', {class: 'tick', role: 'img', 'aria-label': `${eventTitle(e)} at ${clock(Date.parse(e.last))}`, 'data-type': e.type, 'data-tip': `${clock(Date.parse(e.last))} ${eventTitle(e)}: ${eventDetail(model, e)}`, style: {left: at(Date.parse(e.last) / 1000)}}))));
 	}
 }
 HistoryPanel.made = 0;

@@ -282,18 +282,20 @@ class Page {
 
 	// --- age of the data ---
 
-	// {kind, text: in the bar, banner: below it}
+	// {kind, text: in the bar, banner: the sentence below it, ageMs: shown in it, rest: of it}
 	currentState() {
 		const {store} = this, age = store.ageMs(Date.now());
-		const last = age === null ? '' : ' The data below is from then.';
+		const since = `since ${clock(this.sampleMs())} ${zoneName(this.sampleMs())}`, last = ' What is below was last known then.', lost = `rocelet has not answered ${since}`;
+		if (this.lostMs !== null && age === null)
+			return {kind: 'lost', text: 'No answer, no sample yet', banner: 'rocelet does not answer', rest: `${this.refusal && `: ${this.refusal}`}. Trying again.`};
 		if (this.lostMs !== null)
-			return {kind: 'lost', text: `No answer, ${age === null ? 'no sample yet' : `${span(age)} old`}`, banner: age === null ? `rocelet does not answer${this.refusal && `: ${this.refusal}`}. Trying again.` : `No new sample since ${clock(this.sampleMs())}: rocelet does not answer${this.refusal && ` (${this.refusal})`}. Trying again.${last}`};
+			return {kind: 'lost', text: `No answer for ${span(age)}`, banner: lost, ageMs: age, rest: `${this.refusal && `: ${this.refusal}`}. Trying again.${last}`};
 		if (store.serverNowMs === null)
 			return {kind: 'connecting', text: 'Connecting', banner: ''};
 		if (age === null)
 			return {kind: 'stale', text: 'No sample yet', banner: 'rocelet answers, but has not judged a sample yet.'};
 		if (age > this.staleMs())
-			return {kind: 'stale', text: `Stale, ${span(age)} old`, banner: `No new sample since ${clock(this.sampleMs())}: ${this.staleWhy()}${last}`};
+			return {kind: 'stale', text: `Stale, ${span(age)} old`, ageMs: age, ...this.answersNot() ? {banner: lost, rest: `. Trying again.${last}`} : {banner: `No new sample ${since}`, rest: `: ${this.staleWhy()}${last}`}};
 		return {kind: 'live', text: `Live, ${span(age)} old`, banner: ''};
 	}
 
@@ -302,11 +304,13 @@ class Page {
 		return this.store.timeUnixMs;
 	}
 
-	// The reason for stale data: rocelet does not answer, or its answers have no new samples.
+	// Is the data old although the last answer had a new sample?
+	answersNot() {
+		return this.store.ageMs(this.store.receivedMs) <= this.staleMs();
+	}
+
+	// The reason for old data if rocelet answers.
 	staleWhy() {
-		const {store} = this;
-		if (store.ageMs(store.receivedMs) <= this.staleMs())
-			return 'rocelet does not answer. Trying again.';
 		const why = this.documents.get(AGENT_PATH, [], AGENT_READ_MS)?.parts.find((part) => part.name === 'sampling' && part.works === false)?.why;
 		return `rocelet answers, but takes no samples${why ? `: ${shown(why)}` : ''}.`;
 	}
@@ -317,12 +321,14 @@ class Page {
 
 	showState() {
 		this.state = this.currentState();
-		const {kind, text, banner} = this.state, was = byId('state').dataset.state;
+		const {kind, text, banner, ageMs, rest = ''} = this.state, was = byId('state').dataset.state;
 		setAttribute(byId('state'), 'data-state', kind);
 		setText(byId('state-text'), text);
 		setAttribute(byId('state'), 'data-short', {live: () => span(this.store.ageMs(Date.now())), lost: () => 'No answer', stale: () => 'Stale'}[kind]?.() ?? null);
 		setAttribute(byId('banner'), 'data-state', kind);
-		setText(byId('banner'), banner);
+		setText(byId('banner-text'), banner);
+		setText(byId('banner-age'), isKnown(ageMs) ? ` (${span(ageMs).replace(/ /g, NBSP)})` : '');
+		setText(byId('banner-rest'), rest);
 		byId('banner').hidden = banner === '';
 		setAttribute(document.body, 'data-old', kind === 'live' ? null : 'yes');
 		morphChildren(byId('node'), [cutName(this.store.node ?? 'rocelet')]);

@@ -6,6 +6,8 @@ const ODD_MOST = 7; // VFs of a larger lane that are drawn: only those in troubl
 const EVENTS_SHOWN = 8;
 const OBJECTS_NAMED = 3; // of findings with the same text
 const BLIND_SHOWN = 4;
+const BLIND_PODS = 3; // that a row names
+const AFFECTED_SHOWN = 6;
 const FIGURES = [['bytes_received', 'Received'], ['bytes_sent', 'Sent'], ['ce_share', 'CE marked'], ['pause_sent', 'Pause out'], ['pause_received', 'Pause in'], ['loss', 'Loss'], ['again', 'Retransmission']];
 const LANE_SIGNALS = ['pause_sent', 'pause_received', 'ce_share', 'loss', 'again'];
 
@@ -48,13 +50,36 @@ function findBlindness(model) {
 		title: groups.map((list) => `${count(list.length, list[0].what)} of ${list.length === 1 ? 'a pod is' : 'pods are'} ${list[0].word}`).join(', ')};
 }
 
+// Items with the same state and remedy are one row: {state, items, why}.
+function blindGroups(items) {
+	return [...groupBy(items, ({state, troubles}) => `${state.kind} ${state.text} ${troubles[0]?.help ?? state.why}`).values()].map((list) => ({state: list[0].state, items: list, help: list[0].troubles[0]?.help ?? '', why: list.length === 1 || new Set(list.map(({state}) => state.why)).size === 1 ? list[0].state.why : null}));
+}
+
+// The devices of a group, by pod: a pod is named once.
+function makeBlindPods(items, all) {
+	const pods = [...groupBy(items, ({pod, key}) => (pod ? podKey(pod) : key)).values()], named = pods.slice(0, all ? Infinity : BLIND_PODS), more = pods.length - named.length;
+	return [items.length > 1 && make('div', {}, `${count(items.length, 'device')}${items[0].pod ? ` of ${count(pods.length, 'pod')}` : ''}`), named.map((list) => make('div', {key: list[0].key}, list.map(({port, device}, i) => [i > 0 && ', ', port ? makePortLink(port.facts) : makeCode(device)]), list[0].pod && [make('span', {class: 'quiet'}, ' of '), makePodLink(list[0].pod)])),
+		more > 0 && make('div', {class: 'quiet'}, `and ${grouped(more)} more`)];
+}
+
 // The section below the problems: pods' devices that are in trouble without a verdict.
 function makeBlind(page, model) {
-	const blind = model.ports && !model.dead ? blindness(model) : null, all = page.unfolded.has('blind'), shownItems = blind?.items.slice(0, all ? Infinity : BLIND_SHOWN) ?? [];
-	return blind && make('section', {class: 'panel flush blind', 'aria-labelledby': 'blind-title', key: 'blind'}, make('header', {}, make('h2', {id: 'blind-title'}, "Pods' devices without a verdict")),
-		make('ul', {}, shownItems.map(({key, state, port, device, pod, troubles}) => make('li', {key}, makeMark(state.kind, true), make('strong', {class: 'state', 'data-kind': state.kind}, state.text), make('span', {}, port ? makePortLink(port.facts) : makeCode(device), pod && [make('span', {class: 'quiet'}, ' of '), makePodLink(pod)]),
-			make('span', {class: 'quiet'}, `${sentenceCase(state.why)}.`, troubles[0]?.help && [' ', withCode(troubles[0].help)])))),
-		blind.items.length > shownItems.length && makeButton(`Show all ${grouped(blind.items.length)}`, () => page.unfold('blind'), {class: 'more'}));
+	const blind = model.ports && !model.dead ? blindness(model) : null;
+	if (blind === null)
+		return null;
+	const all = page.unfolded.has('blind'), groups = blindGroups(blind.items), rows = groups.slice(0, all ? Infinity : BLIND_SHOWN);
+	const isCut = rows.length < groups.length || (!all && rows.some(({items}) => new Set(items.map(({pod, key}) => (pod ? podKey(pod) : key))).size > BLIND_PODS));
+	return make('section', {class: 'panel flush blind', 'aria-labelledby': 'blind-title', key: 'blind'}, make('header', {}, make('h2', {id: 'blind-title'}, "Pods' devices without a verdict")),
+		make('ul', {}, rows.map(({state, items, why, help}) => make('li', {key: `${state.text} ${help}`}, makeMark(state.kind, true), make('strong', {class: 'state', 'data-kind': state.kind}, state.text), make('div', {}, makeBlindPods(items, all)),
+			make('span', {class: 'quiet'}, why && `${sentenceCase(why)}.`, help && [' ', withCode(help)])))),
+		isCut && makeButton(`Show all ${grouped(blind.items.length)}`, () => page.unfold('blind'), {class: 'more'}));
+}
+
+// The pods of open problems, the worst first.
+function makeAffected(model) {
+	const pods = model.dead ? [] : (model.pods ?? []).filter((pod) => pod.verdicts.some(isProblemVerdict)).sort((a, b) => stateRank(a.state) - stateRank(b.state) || naturalOrder(a.key, b.key)), more = pods.length - AFFECTED_SHOWN;
+	return pods.length > 0 && make('section', {class: 'panel', 'aria-labelledby': 'affected-title', key: 'affected'}, make('header', {}, make('h2', {id: 'affected-title'}, `${count(pods.length, 'pod')} with problems`), make('a', {href: '#pods?show=problems', 'aria-label': 'all pods with problems'}, more > 0 ? `and ${grouped(more)} more` : 'All')),
+		make('ul', {class: 'affected'}, pods.slice(0, AFFECTED_SHOWN).map((pod) => make('li', {key: pod.key}, makeMark(pod.state.kind), make('div', {}, make('p', {}, makePodLink(pod)), make('p', {}, podStateCell(pod)))))));
 }
 
 // {kind, title, lines}: the summary of this node.
@@ -288,8 +313,8 @@ function makeAgo(model, unixMs) {
 
 function makeEventRun(model, run) {
 	const [e] = run, n = sumOf(run.map((one) => one.count)), kind = eventKind(e), verdict = eventVerdict(e), devices = [...new Set(run.map((one) => one.device).filter(Boolean))];
-	return make('li', {key: eventKey(e)}, makeAgo(model, Date.parse(e.last)), make('div', {}, make('p', {}, make('span', {class: 'state', 'data-kind': kind}, verdict ? `${causeTitle(verdict.cause)} ${verdictChange(e)}` : shown(e.reason)), n > 1 && ` ×${scaledCount(n)}`, run.length === 1 && e.device && [' ', makeObjectLink(model, e.device)]),
-		run.length > 1 ? make('p', {}, verdict ? [makeObjectLink(model, devices[0]), devices.length > 1 && make('span', {class: 'quiet'}, ` and ${devices.length - 1} more`)] : makePodLink(e)) : make('p', {class: 'quiet clip two', 'data-tip': eventMessage(model, e)}, verdict ? verdictDetail(e) : sentenceCase(eventText(model, e)))));
+	return make('li', {key: eventKey(e)}, makeAgo(model, Date.parse(e.last)), make('div', {}, make('p', {}, make('span', {class: 'state', 'data-kind': kind}, eventTitle(e)), n > 1 && ` ×${scaledCount(n)}`, run.length === 1 && e.device && [' ', makeObjectLink(model, e.device)]),
+		run.length > 1 ? make('p', {}, verdict ? [makeObjectLink(model, devices[0]), devices.length > 1 && make('span', {class: 'quiet'}, ` and ${devices.length - 1} more`)] : makePodLink(e)) : make('p', {class: 'quiet clip two', 'data-tip': eventMessage(model, e)}, eventDetail(model, e))));
 }
 
 function makeEventsBeside(model) {
@@ -319,10 +344,21 @@ class OverviewView {
 		this.page = page;
 	}
 
+	// "#overview?problem=CAUSE", to which the runbook links: its problems are unfolded, and scrolled to. Returns a notice if there are none.
+	seek(model) {
+		const {page} = this, cause = page.query.problem, found = model.verdicts.filter((v) => v.cause === cause);
+		if (!cause || this.sought === cause || page.store.timeMs === null)
+			return cause && found.length === 0 && page.store.timeMs !== null ? make('p', {class: 'notice'}, `No problem with the cause ${shown(cause)} is open here.`) : null;
+		this.sought = cause;
+		found.flatMap((v) => [problemKey(v), groupKey(v)]).forEach((key) => page.unfolded.add(key));
+		page.afterShow(() => document.querySelector('.problem:has([aria-expanded=true])')?.scrollIntoView({block: 'start'}));
+		return found.length > 0 ? null : this.seek(model);
+	}
+
 	render(model) {
-		const {page} = this, {kind, title, lines} = page.headline, hasPorts = (model.ports ?? []).length > 0, isEmpty = model.ports !== null && !hasPorts;
-		return [make('header', {class: 'headline'}, make('div', {class: 'view-head'}, makeMark(kind), make('h1', {}, title)), lines.map((line) => make('p', {class: 'quiet'}, line)), makeTally(model)), makeConfigNotice(model),
-			make('div', {class: 'overview'}, make('div', {class: 'column'}, isEmpty && makeNoPorts(page, model), hasPorts && model.verdicts.length === 0 && makeBlind(page, model), makeProblems(page, model, model.verdicts, model.ended), hasPorts && model.verdicts.length > 0 && makeBlind(page, model), hasPorts && make('section', {class: 'panel figures', 'aria-labelledby': 'figures-title'}, make('h2', {id: 'figures-title', class: 'unseen'}, 'All ports'), FIGURES.map((figure) => makeFigure(model, figure))), hasPorts && makeRails(page, model)),
+		const {page} = this, notice = this.seek(model), {kind, title, lines} = page.headline, hasPorts = (model.ports ?? []).length > 0, isEmpty = model.ports !== null && !hasPorts;
+		return [make('header', {class: 'headline'}, make('div', {class: 'view-head'}, makeMark(kind), make('h1', {}, title)), lines.map((line) => make('p', {class: 'quiet'}, line)), makeTally(model)), notice, makeConfigNotice(model),
+			make('div', {class: 'overview'}, make('div', {class: 'column'}, isEmpty && makeNoPorts(page, model), hasPorts && model.verdicts.length === 0 && makeBlind(page, model), makeProblems(page, model, model.verdicts, model.ended), hasPorts && makeAffected(model), hasPorts && model.verdicts.length > 0 && makeBlind(page, model), hasPorts && make('section', {class: 'panel figures', 'aria-labelledby': 'figures-title'}, make('h2', {id: 'figures-title', class: 'unseen'}, 'All ports'), FIGURES.map((figure) => makeFigure(model, figure))), hasPorts && makeRails(page, model)),
 				make('div', {class: 'column'}, makePoolsBeside(page, model), makeEventsBeside(model), !isEmpty && makeAgentBeside(page, model)))];
 	}
 

@@ -45,7 +45,7 @@ function podColumns(page) {
 		{id: 'ports', title: 'Ports', cell: podPorts, sort: (pod) => pod.devices.length, down: true},
 		{id: 'pool', title: 'Pool', cell: (pod) => (pod.devices[0] ? [makePoolLink(pod.devices[0].resource)] : '–'), sort: (pod) => pod.devices[0]?.resource},
 		...['bytes_received', 'bytes_sent', 'ce_share', 'loss', 'again'].map((name) => podSignalColumn(page, name)),
-		{id: 'age', title: 'Attached', number: true, cell: (pod) => (podSince(pod) === null ? makeAbsent('–', 'rocelet did not attach it') : span(page.model.nowMs - podSince(pod))), sort: podSince},
+		{id: 'age', title: 'Attached', number: true, isOptional: true, cell: (pod) => (podSince(pod) === null ? makeAbsent('–', 'rocelet did not attach it') : span(page.model.nowMs - podSince(pod))), sort: podSince},
 		{id: 'spark', get title() { return sparkTitle(page.model); }, cell: (pod) => (pod.ports.length ? trafficSpark(page.model, pod.ports) : null)},
 	];
 }
@@ -66,7 +66,7 @@ class PodsView extends ListView {
 	}
 }
 
-const ADDRESS = {id: 'address', title: 'Address', cell: (p) => { const a = p.device?.attachment; return a?.interface ? [`${shown(a.interface)} `, make('span', {class: 'mono'}, a.ips.map(shown).join(', '))] : make('span', {class: 'zero'}, '–'); }, sort: (p) => p.device?.attachment?.ips[0]};
+const ADDRESS = {id: 'address', title: 'Address', isOptional: true, cell: (p) => { const a = p.device?.attachment; return a?.interface ? [`${shown(a.interface)} `, make('span', {class: 'mono'}, a.ips.map(shown).join(', '))] : make('span', {class: 'zero'}, '–'); }, sort: (p) => p.device?.attachment?.ips[0] ?? p.device?.attachment?.interface};
 const PCI = {id: 'pci', title: 'PCI', cell: (p) => make('span', {class: 'mono'}, shown(p.facts.function)), sort: (p) => p.facts.function};
 
 class PodView {

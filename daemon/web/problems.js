@@ -191,7 +191,7 @@ function beforeList(page, model, v) {
 	const before = eventsBefore(model, v), blind = unwatched(page);
 	if (before.length === 0)
 		return blind === null ? 'No change was seen on this node in the 2 minutes before.' : [make('div', {}, blind), make('div', {class: 'quiet'}, 'No event in the 2 minutes before.')];
-	return before.map((e) => make('div', {}, makeTime(Date.parse(e.last)), ' ', make('strong', {}, shown(e.reason)), ` ${shown(e.message)}`));
+	return before.map((e) => make('div', {}, makeTime(Date.parse(e.last)), ' ', make('strong', {}, eventTitle(e)), ` ${eventDetail(model, e)}`));
 }
 
 function problemBody(page, model, v) {
@@ -213,8 +213,12 @@ function makeProblem(page, model, v) {
 		problemHead(page, model, [v], key, unfolded), unfolded && problemBody(page, model, v));
 }
 
+function groupKey(v) {
+	return `group ${v.cause} ${v.severity} ${v.ended ? endOf(v).said : ''}`;
+}
+
 function makeGroup(page, model, verdicts) {
-	const [v] = verdicts, key = `group ${v.cause} ${v.severity} ${v.ended ? endOf(v).said : ''}`, unfolded = page.unfolded.has(key);
+	const [v] = verdicts, key = groupKey(v), unfolded = page.unfolded.has(key);
 	return make('article', {class: 'problem group', key, 'data-severity': v.severity, 'data-ended': v.ended ? 'yes' : null, 'aria-label': `${v.ended ? `${endOf(v).said}: ` : ''}${causeTitle(v.cause)} on ${count(verdicts.length, 'port')}`},
 		problemHead(page, model, verdicts, key, unfolded), unfolded && make('div', {class: 'members'}, verdicts.map((one) => makeProblem(page, model, one))));
 }

@@ -5,6 +5,7 @@ const ROW_HEIGHT = 30;
 const OVERSCAN = 12; // rows beyond the window's edges
 const NARROW = window.matchMedia('(max-width: 699px)'); // rows are blocks of any height there
 const NARROW_ROWS = 100;
+const SORT_MS = 10000; // between two sortings by values that change
 
 // "-pause_sent": sorted by that column, descending.
 function readSort(text) {
@@ -25,18 +26,18 @@ function openRow(event) {
 }
 
 class Table {
-	// what: {label, columns, keyOf(item), kindOf(item), sort: default}. A column: {id, title, unit, cell(item), sort(item), down: greatest first, number, class}.
+	// what: {label, columns, keyOf(item), kindOf(item), sort: default}. A column: {id, title, unit, cell(item), sort(item), down: greatest first, number, class, isOptional: left out while no row has it}.
 	// onSort(text) is called with the order that the user has chosen.
 	constructor(what, onSort) {
-		Object.assign(this, {what, onSort, items: [], places: new Map(), sorted: '', all: false, first: 0, last: -1, hovered: false});
+		Object.assign(this, {what, onSort, items: [], places: new Map(), order: '', due: '', isWaiting: false, all: false, first: 0, last: -1, hovered: false});
 		this.rows = new Map(); // key -> row in the document
 		this.head = make('tr', {'aria-rowindex': '1'});
 		this.above = make('tr', {class: 'spacer', 'aria-hidden': 'true'}, make('td')); // one cell: a colspan would also count hidden columns
 		this.below = make('tr', {class: 'spacer', 'aria-hidden': 'true'}, make('td'));
-		this.body = make('tbody', {onclick: openRow}, this.above, this.below);
+		this.body = make('tbody', {onclick: openRow, onmouseover: () => { this.hovered = true; }, onmouseout: () => { this.hovered = false; }}, this.above, this.below);
 		this.more = makeButton('', () => { this.all = true; this.place(true); }, {class: 'more'});
 		this.table = make('table', {class: 'list'}, make('caption', {class: 'unseen'}, what.label), make('thead', {}, this.head), this.body);
-		this.element = make('div', {class: 'table', onmouseover: () => { this.hovered = true; }, onmouseout: () => { this.hovered = false; }}, this.table, this.more);
+		this.element = make('div', {class: 'table'}, this.table, this.more);
 		this.element.isOwn = true;
 		this.onScroll = () => this.place(false);
 		window.addEventListener('scroll', this.onScroll, {passive: true});
@@ -48,14 +49,20 @@ class Table {
 		window.removeEventListener('resize', this.onScroll);
 	}
 
-	// epoch: rows are put in order again when it changes, unless the pointer is on them; else each stays where it is.
+	// True while the reader points at a row or has the focus in one: no row moves then.
+	isHeld() {
+		return this.hovered || this.body.contains(document.activeElement);
+	}
+
+	// epoch: rows are put in order again when it changes, those sorted by numbers also every SORT_MS; else each stays where it is. While the table is held, it waits.
 	show(items, sortText, epoch) {
 		const sort = readSort(sortText) ?? readSort(this.what.sort);
+		this.columns = this.what.columns.filter((c) => !c.isOptional || items.some((item) => isKnown(c.sort(item))));
 		const column = this.what.columns.find((c) => c.id === sort.id && c.sort) ?? this.what.columns[0];
-		const token = `${sort.id} ${sort.down} ${this.hovered && this.epoch !== undefined ? this.epoch : epoch}`;
-		if (token !== this.sorted || this.places.size === 0) {
-			this.sorted = token;
-			this.epoch = epoch;
+		const due = `${epoch} ${column.number ? Math.floor(Date.now() / SORT_MS) : ''}`, order = `${sort.id} ${sort.down}`;
+		this.isWaiting = this.isHeld() && order === this.order && due !== this.due && this.places.size > 0;
+		if (!this.isWaiting && (order !== this.order || due !== this.due || this.places.size === 0)) {
+			[this.order, this.due] = [order, due];
 			this.places = new Map(this.inOrder(items, column, sort.down).map((item, i) => [this.what.keyOf(item), i]));
 		}
 		const place = (item) => this.places.get(this.what.keyOf(item)) ?? Infinity;
@@ -78,7 +85,7 @@ class Table {
 	showHead(column, down) {
 		const next = (c) => (c === column ? `${down ? '' : '-'}${c.id}` : `${c.down ? '-' : ''}${c.id}`);
 		const arrow = (c, before) => c === column && make('span', {'aria-hidden': 'true'}, `${before}${down ? '↓' : '↑'} `); // in the shorter line
-		morphChildren(this.head, this.what.columns.map((c) => make('th', {scope: 'col', class: this.classOf(c), 'aria-sort': c === column ? (down ? 'descending' : 'ascending') : null},
+		morphChildren(this.head, this.columns.map((c) => make('th', {scope: 'col', class: this.classOf(c), 'aria-sort': c === column ? (down ? 'descending' : 'ascending') : null},
 			c.sort ? makeButton([c.title, !c.unit && arrow(c, ' '), c.unit && make('small', {}, arrow(c, ''), c.unit)], () => this.onSort(next(c)), {'data-tip': c.about ?? null})
 				: make('span', {}, c.title))));
 	}
@@ -89,7 +96,7 @@ class Table {
 
 	makeRow(item, index) {
 		const kind = this.what.kindOf?.(item) ?? null;
-		return make('tr', {'data-row': 'table', 'data-kind': kind, 'aria-rowindex': String(index + 2), class: index % 2 ? 'odd' : null}, this.what.columns.map((column, i) =>
+		return make('tr', {'data-row': 'table', 'data-kind': kind, 'aria-rowindex': String(index + 2), class: index % 2 ? 'odd' : null}, this.columns.map((column, i) =>
 			make(i === 0 ? 'th' : 'td', {scope: i === 0 ? 'row' : null, class: this.classOf(column), 'data-head': i === 0 ? null : `${column.title}${column.unit ? ` ${column.unit}` : ''}`}, i === 0 ? make('div', {class: 'first'}, column.cell(item)) : column.cell(item))));
 	}
 
@@ -190,7 +197,7 @@ class ListView {
 		const isFiltered = chosen.length > 0 || words.length > 0;
 		this.table.show(wanted, query.sort, `${page.store.epoch} ${this.ownEpoch(model, wanted)} ${chosen.map((c) => c.value)} ${words}`);
 		return [make('header', {class: 'view-head'}, make('h1', {}, spec.title), items && !spec.isUnread?.() && make('span', {class: 'quiet'}, isFiltered ? `${grouped(wanted.length)} of ${grouped(items.length)}` : grouped(items.length)),
-			spec.note?.(model) && make('span', {class: 'quiet'}, spec.note(model))),
+			spec.note?.(model) && make('span', {class: 'quiet'}, spec.note(model)), make('span', {class: 'quiet held', hidden: !this.table.isWaiting}, 'Order kept while you are in the table')),
 		make('div', {class: 'filters'}, this.input, Object.entries(filters).map(([name, choices]) => this.chips(name, choices, items ?? []))),
 		make('div', {class: 'panel flush'}, this.table.element, this.emptiness(model, items, wanted, isFiltered))];
 	}

@@ -333,5 +333,29 @@ def the_runbook_looks_like_the_page():
             page.close()
         page = run.browser.page(node.url + "runbook/packet_loss")
         equal(page.run("[...document.querySelectorAll('p > strong:first-child')].map((e) => e.innerText).slice(0, 2)"), ["Means", "Impact"])
-        equal(page.run("[...document.querySelectorAll('.actions a')].map((a) => a.getAttribute('href'))"), ["../#ports?q=packet_loss", "../#events?q=packet_loss"])
+        equal(page.run("[...document.querySelectorAll('.actions a')].map((a) => a.getAttribute('href'))"), ["../#overview?problem=packet_loss", "../#ports?q=packet_loss", "../#events?q=packet_loss"])
         page.close()
+
+
+@check
+def the_runbook_leads_to_its_parts():
+    """Contents, anchors, neighbours, and the way back to the problems; the contents stay in sight where there is room."""
+    with PageNode() as node:
+        node.judged(PF)
+        for width, position in ((1440, "sticky"), (400, "static")):
+            page = run.browser.page(node.url + "runbook/packet_loss#on-the-switch", width=width)
+            equal(page.run("document.querySelector(':target strong').innerText"), "On the switch")
+            equal(page.run("[...document.querySelectorAll('.contents a[href^=\"#\"]')].map((a) => [a.innerText, document.getElementById(a.hash.slice(1)) !== null]).slice(0, 3)"), [["Means", True], ["Impact", True], ["Confirm", True]])
+            equal(page.run("[...document.querySelectorAll('.contents [aria-current]')].map((a) => a.innerText)"), ["packet_loss"])
+            equal(page.run("getComputedStyle(document.querySelector('.contents')).position"), position)
+            equal(page.run("document.querySelector('.to-contents').offsetWidth > 0"), width == 400)
+            # Every cause is reached by "next", and each leads back.
+            names = page.run("[...document.querySelectorAll('.contents ul:last-child a')].map((a) => a.getAttribute('href'))")
+            i = names.index("packet_loss")
+            equal(page.run("['prev', 'next'].map((rel) => document.querySelector(`.turn [rel=${rel}]`).getAttribute('href'))"), [names[i - 1], names[i + 1]])
+            page.go(node.url + "runbook/" + names[0])
+            equal(page.run("document.querySelector('[rel=prev]')"), None)
+            page.go(node.url + "runbook/")
+            equal(page.run("[...document.querySelectorAll('.contents a')].filter((a) => !document.getElementById(a.hash.slice(1))).length"), 0)
+            silent(page, node.url)
+            page.close()

@@ -169,7 +169,8 @@ def the_main_number_is_furthest_over_its_limit():
 UNREAD = """(path, document) => { if (path === 'qps') Object.assign(document, {source: null, error: 'RDMA netlink: not permitted', qps: [], total: 0});
     if (path === 'agent') document.parts = [{name: 'BPF', works: null, what: 'switched off', why: null}];
     if (path === 'live' && document.events) document.events.events = []; }"""
-STALE = "((answered) => Page.prototype.staleWhy.call({store: {receivedMs: 0, ageMs: () => answered}, staleMs: () => 3000, documents: {get: () => ({parts: [{name: 'sampling', works: false, why: 'source ethtool hangs'}]})}}))(%d)"
+STALE = """((answered) => { const {banner, rest} = Object.assign(Object.create(Page.prototype), {lostMs: null, store: {serverNowMs: 1, timeUnixMs: 0, everyMs: 1000, receivedMs: 0, ageMs: (now) => (now === 0 ? answered : 60000)},
+    documents: {get: () => ({parts: [{name: 'sampling', works: false, why: 'source ethtool hangs'}]})}}).currentState(); return banner.replace(/ since.*/, '') + rest.replace(/ What.*/, ''); })(%d)"""
 
 
 @check
@@ -187,7 +188,7 @@ def unwatched_sources_are_not_reported_as_empty():
         page.go(node.url + "#port/mlx5_0/1")
         has(page, "Queue pairs cannot be read")
         # A daemon that does not answer differs from one that answers without new samples.
-        equal([page.run(STALE % age) for age in (500, 9000)], ["rocelet does not answer. Trying again.", "rocelet answers, but takes no samples: source ethtool hangs."])
+        equal([page.run(STALE % age) for age in (500, 9000)], ["rocelet has not answered. Trying again.", "No new sample: rocelet answers, but takes no samples: source ethtool hangs."])
         silent(page, node.url)
         page.close()
 
@@ -415,6 +416,86 @@ def an_address_that_leads_nowhere():
         page.run("document.querySelector('main a').click()")
         has(page, "No problems found on ")
         silent(page, node.url)
+        page.close()
+
+
+REMOVED = """(path, document) => { if (path === 'pods') { const [pod] = document.pods, [{devices: [device], ...container}] = pod.containers;
+    document.pods = ['a', 'b', 'c', 'd', 'e'].map((name) => ({...pod, name, containers: [{...container, devices: [1, 2].map((n) => ({...device, id: `${name}${n}`, attachment: null,
+        troubles: [{kind: 'device', word: 'gone', what: `${name}${n} is gone`, help: 'Were the VFs created again?', since: null, orEarlier: false}]}))}]})); } }"""
+
+
+@check
+def devices_with_one_trouble_are_one_row():
+    with PodNode() as node:
+        node.judged(VF)
+        page = altered(node, REMOVED)
+        page.until("one row", "document.querySelectorAll('.blind li').length === 1")
+        text = page.run("document.querySelector('.blind li').textContent")
+        for words in ("10 devices of 5 pods", "a1, a2 of train/a", "c1, c2 of train/c", "and 2 more", "Were the VFs created again?"):
+            assert words in text, (words, text)
+        equal(text.count("Were the VFs"), 1)
+        page.run("document.querySelector('.blind .more').click()")
+        page.until("all of them", "document.querySelector('.blind li').textContent.includes('e1, e2 of train/e')")
+        page.close()
+
+
+@check
+def whose_problems_come_before_the_numbers():
+    """Below the problems, in all widths: their pods, the worst first, with port and cause; then what has no verdict; then the figures and rails."""
+    with PodNode() as node:
+        node.story(VF).play(TRAFFIC, LOSS)
+        eventually("a verdict", lambda: (node.verdict(VF, "packet_loss") or {}).get("pods"))
+        for width in (1440, 1024, 400):
+            page = opened(node, width=width)
+            page.until("its pod", "document.querySelector('.affected a[href=\"#pod/train/job-7\"]')")
+            equal(page.text("#affected-title"), "1 pod with problems")
+            assert re.search(r"Packet loss\s*mlx5_2", page.text(".affected li")), page.text(".affected li")
+            tops = page.run("['.headline', '.problems', '.affected', '.figures', '.rails'].map((what) => document.querySelector(what).getBoundingClientRect().top)")
+            equal((width, tops), (width, sorted(tops)))
+            equal((width, page.run("document.documentElement.scrollWidth <= innerWidth")), (width, True))
+            page.close()
+
+
+@check
+def an_address_of_a_problem():
+    """The runbook links to the open problems of its cause."""
+    with PageNode() as node:
+        for device in (PF, OTHER_PF):
+            node.story(device).play(TRAFFIC, LOSS)
+        for device in (PF, OTHER_PF):
+            eventually("a verdict", lambda device=device: node.verdict(device, "packet_loss"))
+        page = opened(node, "#overview?problem=packet_loss")
+        page.until("unfolded, with its members", "document.querySelectorAll('.problem.verdict .evidence').length === 2")
+        # It can be folded again.
+        page.run("document.querySelector('.problem.group h3 button').click()")
+        page.until("folded", "document.querySelectorAll('.evidence').length === 0")
+        page.close()
+        page = opened(node, "#overview?problem=peer_gone")
+        has(page, "No problem with the cause peer_gone is open here.")
+        silent(page, node.url)
+        page.close()
+
+
+@check
+def an_event_has_one_name():
+    """In the overview, in the list, and in the charts: the cause and what became of it."""
+    with PageNode() as node:
+        story = node.story(PF)
+        story.play(TRAFFIC, LOSS)
+        eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
+        story.play(TRAFFIC)
+        eventually("its end", lambda: node.events("DiagnosisEnd", "packet_loss"))
+        page = opened(node)
+        page.until("on the overview", "document.querySelector('.event-lines .state')?.innerText === 'Packet loss ended'")
+        page.go(node.url + "#events")
+        page.until("in the list", "[...document.querySelectorAll('td.c-reason')].some((td) => td.innerText.trim() === 'Packet loss ended')")
+        equal(page.run("[...document.querySelectorAll('.list tbody')].some((list) => /Diagnosis(Onset|End)|packet_loss/.test(list.innerText))"), False)
+        # The reason, by which kubectl and rocectl know it, is in the tip and finds it.
+        page.run("(() => { const f = document.querySelector('main input[type=search]'); f.value = 'DiagnosisEnd'; f.dispatchEvent(new Event('input')); })()")
+        page.until("one row", "document.querySelectorAll('tr[data-row]').length === 1 && document.querySelector('td.c-reason [data-tip]').dataset.tip === 'DiagnosisEnd'")
+        page.close()
+        page = opened(node, "#port/mlx5_0/1")
+        page.until("at the charts", "document.querySelector('.tick[aria-label^=\"Packet loss ended\"]')")
         page.close()
 
 

@@ -121,6 +121,37 @@ def rows_are_in_the_order_of_their_heading():
         kubelet.stop()
 
 
+TAKE = """(() => { const table = page.view.table, rates = (table.rates ??= new Map()), column = table.what.columns.find(({id}) => id === 'bytes_sent'); column.sort = (p) => rates.get(p.key) ?? 0;
+    table.items.forEach((p, i) => rates.set(p.key, i)); return table.items.at(-1).key; })()"""  # now the last row has the most
+LATER = "((real, ms) => { Date.now = () => real() + ms; page.store.receivedMs += ms; })(Date.now, 10000)"
+FIRST_ROW = "page.view.table.items[0].key"
+
+
+@check
+def rows_wait_while_the_reader_is_among_them():
+    """Sorted by numbers, rows are put in order every ten seconds, but never under the pointer or the focus."""
+    with PageNode() as node:
+        node.judged(PF)
+        page = opened(node, "#ports?sort=-bytes_sent")
+        page.until("a list", "document.querySelectorAll('table.list tbody tr[data-row]').length === 6")
+        for enters, leaves in (("document.querySelector('.list tbody td').dispatchEvent(new MouseEvent('mouseover', {bubbles: true}))", "document.querySelector('.list tbody td').dispatchEvent(new MouseEvent('mouseout', {bubbles: true}))"),
+                               ("document.querySelector('.list tbody a').focus()", "document.activeElement.blur()")):
+            page.run(enters)
+            most = page.run(TAKE)
+            page.run(LATER)
+            page.until("the page says why", "document.querySelector('.held')?.hidden === false")
+            assert page.run(FIRST_ROW) != most
+            page.run(leaves)
+            page.until("in order", f"{FIRST_ROW} === '{most}' && document.querySelector('.held').hidden")
+        # Nothing moves before the ten seconds are over, and a heading that is clicked sorts at once.
+        first = page.run("(() => { const {due} = page.view.table; Date.now = ((ms) => () => ms)(Math.floor(Date.now() / 10000) * 10000 + 1); page.draw(); return [due !== '', page.view.table.items[0].key]; })()")
+        page.run(TAKE + ";page.draw()")
+        equal(page.run(FIRST_ROW), first[1])
+        page.run("document.querySelector('.list tbody a').focus(); page.ask({sort: 'bytes_sent'})")
+        equal(page.run(FIRST_ROW), first[1])
+        page.close()
+
+
 # --- room -------------------------------------------------------------------------------------------
 
 FILLS = """(() => { const table = document.querySelector('table.list'), heads = [...table.tHead.rows[0].cells].filter((th) => th.offsetWidth > 0), panel = table.closest('.table').getBoundingClientRect();
@@ -363,3 +394,16 @@ def a_pods_name_has_room():
             room = page.run("document.querySelector('tbody th.c-pod-name').offsetWidth")
             assert room >= 240, (width, room)
             page.close()
+
+
+@check
+def a_column_that_no_row_has_takes_no_room():
+    with PodNode() as node:
+        node.judged(PF)
+        page = opened(node, "#pods")
+        page.until("its row", "document.querySelector('tbody th.c-pod-name')")
+        equal(page.run("document.querySelector('.list .c-age')"), None)
+        page.close()
+        page = altered(node, "(path, document) => { if (path === 'pods') for (const pod of document.pods) pod.containers[0].devices[0].attachment = {state: 'in_pod', since: new Date().toISOString(), drift: [], error: null, ips: [], interface: 'net1'}; }", "#pods")
+        page.until("the column", "document.querySelector('.list thead .c-age') && /\\d s/.test(document.querySelector('.list tbody .c-age').innerText)")
+        page.close()

@@ -159,7 +159,22 @@ static void each_cause_has_a_heading(void **state)
 	free(text);
 }
 
-/* /runbook/CAUSE has one heading and its text, without links into the whole runbook. */
+/* Every link within the document leads to an element of it. */
+static void assert_anchored(const char *text)
+{
+	static const char link[] = "href=\"#";
+
+	for (const char *at = text; (at = strstr(at, link)); at++) {
+		const char *name = at + sizeof(link) - 1;
+		char id[80];
+
+		snprintf(id, sizeof(id), "id=\"%.*s\"", (int)strcspn(name, "\""), name);
+		if (!strstr(text, id))
+			fail_msg("no %s", id);
+	}
+}
+
+/* /runbook/CAUSE has one heading and its text, and no links into the whole runbook. */
 static void each_cause_has_a_document(void **state)
 {
 	(void)state;
@@ -175,8 +190,10 @@ static void each_cause_has_a_document(void **state)
 		assert_loads_nothing(page);
 		snprintf(heading, sizeof(heading), "<h1 id=\"%s\">", name);
 		assert_non_null(strstr(text, heading));
-		assert_non_null(strstr(text, "<strong>Ruled out if</strong>"));
-		assert_null(strstr(text, "href=\"#"));
+		assert_non_null(
+			strstr(text, "<p id=\"ruled-out-if\"><strong><a href=\"#ruled-out-if\">"));
+		assert_null(strstr(text, "href=\"#/"));
+		assert_anchored(text);
 		assert_null(strstr(text, "<h2"));
 		free(text);
 	}
