@@ -172,8 +172,9 @@ $(GEN)/%.bpf.o: bpf/%.bpf.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -isystem $(SYSROOT)/usr/include/$(TRIPLET) -c $< -o $@
 
+# `gen object` keeps BTF and drops DWARF, which is more than half of an object and of no use to the daemon.
 $(GEN)/%.skel.h: $(GEN)/%.bpf.o
-	$(Q)$(BPFTOOL) gen skeleton $< > $@ 2>$(GEN)/bpftool.log || { cat $(GEN)/bpftool.log >&2; exit 1; }
+	$(Q)$(BPFTOOL) gen object $(@:.skel.h=.linked.o) $< && $(BPFTOOL) gen skeleton $(@:.skel.h=.linked.o) name $*_bpf > $@ 2>$(GEN)/bpftool.log || { cat $(GEN)/bpftool.log >&2; exit 1; }
 
 # --- protobuf: .proto -> C ----------------------------------------------------------------------
 $(GEN)/proto/%.pb-c.h $(GEN)/proto/%.pb-c.c &: k8s/proto/%.proto

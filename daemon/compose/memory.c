@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -85,17 +86,23 @@ static void release_pages(uintptr_t start, uintptr_t end)
 	(void)madvise((void *)start, end - start, MADV_DONTNEED);
 }
 
+#define MAX_HEADERS 32
+
+/* The headers are copied, because they are in the first segment of the object: to read them after
+ * the release of that segment would map it again. An object with more headers stays mapped. */
 static int release_object(struct dl_phdr_info *object, size_t size, void *arg)
 {
-	(void)size, (void)arg;
-	if (!has_unmodified_code(object))
-		return 0;
-	for (size_t i = 0; i < object->dlpi_phnum; i++) {
-		const ElfW(Phdr) *p = &object->dlpi_phdr[i];
-		uintptr_t start = object->dlpi_addr + p->p_vaddr;
+	ElfW(Phdr) headers[MAX_HEADERS];
 
-		if (p->p_type == PT_LOAD && !(p->p_flags & PF_W))
-			release_pages(start, start + p->p_memsz);
+	(void)size, (void)arg;
+	if (object->dlpi_phnum > MAX_HEADERS || !has_unmodified_code(object))
+		return 0;
+	memcpy(headers, object->dlpi_phdr, object->dlpi_phnum * sizeof(headers[0]));
+	for (size_t i = 0; i < object->dlpi_phnum; i++) {
+		uintptr_t start = object->dlpi_addr + headers[i].p_vaddr;
+
+		if (headers[i].p_type == PT_LOAD && !(headers[i].p_flags & PF_W))
+			release_pages(start, start + headers[i].p_memsz);
 	}
 	return 0;
 }
