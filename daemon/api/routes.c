@@ -526,16 +526,18 @@ static void answer_openapi(struct routes *r, const struct http_request *request,
 
 #define KEY_DEVICE                                                                                 \
 	{                                                                                          \
-		"device", "string", "any name of a device"                                         \
+		"device", "string",                                                                \
+			"any name of a device: a bus name, netdev, RDMA device, port or GUID",     \
+			"mlx5_0"                                                                   \
 	}
 #define KEY_POD                                                                                    \
 	{                                                                                          \
-		"pod", "string", "NAME or NAMESPACE/NAME of a pod"                                 \
+		"pod", "string", "NAME or NAMESPACE/NAME of a pod", "train/job-7"                  \
 	}
 
 #define KEY_NAMESPACE                                                                              \
 	{                                                                                          \
-		"namespace", "string", "the Kubernetes namespace of the pod"                       \
+		"namespace", "string", "the Kubernetes namespace of the pod", "train"              \
 	}
 
 static const struct route table[] = {
@@ -556,13 +558,16 @@ static const struct route table[] = {
 	 answer_devices,
 	 "Devices",
 	 "every device of the node and the resources offered",
-	 {KEY_DEVICE, KEY_POD, KEY_NAMESPACE, {"kind", "string", "pf, vf, sf or virtual"}}},
+	 {KEY_DEVICE,
+	  KEY_POD,
+	  KEY_NAMESPACE,
+	  {"kind", "string", "kind of function", NULL, "pf|vf|sf|virtual"}}},
 	{"/api/v1/pods", answer_pods, "Pods", "pods and their devices", {KEY_POD, KEY_NAMESPACE}},
 	{"/api/v1/resources",
 	 answer_resources,
 	 "Resources",
 	 "the resources offered to the kubelet",
-	 {{"name", "string", "a resource"}}},
+	 {{"name", "string", "a resource", "rocelet.dev/roce"}}},
 	{"/api/v1/attachments",
 	 answer_attachments,
 	 "Attachments",
@@ -574,27 +579,29 @@ static const struct route table[] = {
 	 "events, the oldest first",
 	 {KEY_DEVICE,
 	  KEY_POD,
-	  {"since", "string", "only events of the last 90s, 10m, 2h30m, 1d"},
-	  {"reason", "string", "only events with this reason, such as Attached"},
-	  {"type", "string", "Normal or Warning"},
-	  {"limit", "integer", "at most this number of events, the newest"},
+	  {"since", "string", "only events of this time: 90s, 10m, 2h30m, 1d", "10m"},
+	  {"reason", "string", "only events with this reason", "AttachFailed"},
+	  {"type", "string", "only events of this type", NULL, "Normal|Warning"},
+	  {"limit", "integer", "at most this number of events, the newest", "20"},
 	  {"after", "integer", "only events after this generation"},
-	  {"wait", "integer", "seconds to wait for the first event"}}},
+	  {"wait", "integer", "seconds to wait for the first event, at most 25", "25"}}},
 	{"/api/v1/qps",
 	 routes_qps,
 	 "QueuePairs",
 	 "queue pairs and their flows",
 	 {KEY_DEVICE,
 	  KEY_POD,
-	  {"limit", "integer", "at most this number of queue pairs, the first"},
-	  {"top", "string", "sort by ce, cnp, naks, retransmissions, rtt or packets"}}},
+	  {"limit", "integer", "at most this number of queue pairs, the first", "20"},
+	  {"top", "string", "sort by this value, largest first", NULL,
+	   "ce|cnp|naks|retransmissions|rtt|packets"}}},
 	{"/api/v1/diagnosis",
 	 answer_diagnosis,
 	 "Diagnosis",
 	 "verdicts, and what cannot be decided",
 	 {KEY_DEVICE,
 	  KEY_POD,
-	  {"ended", "string", "any value: also list the verdicts that ended in the last hour"}}},
+	  {"ended", "string", "any value: also list the verdicts that ended in the last hour",
+	   "1"}}},
 	{"/api/v1/diagnosis/sample",
 	 answer_sample,
 	 "{*}?",
@@ -609,7 +616,10 @@ static const struct route table[] = {
 	 answer_doctor,
 	 "Doctor",
 	 "problems of rocelet itself",
-	 {KEY_DEVICE, KEY_POD, KEY_NAMESPACE, {"kind", "string", "only findings of this kind"}}},
+	 {KEY_DEVICE,
+	  KEY_POD,
+	  KEY_NAMESPACE,
+	  {"kind", "string", "only findings of this kind", "dirty"}}},
 	{"/api/v1/agent",
 	 routes_agent,
 	 "Agent",
@@ -630,22 +640,23 @@ static const struct route table[] = {
 	 routes_history,
 	 "History|Histories",
 	 "the last samples of one port, or fewer samples of all ports",
-	 {{"port", "string", "all samples of this port, DEVICE/PORT"},
+	 {{"port", "string", "all samples of this port, DEVICE/PORT", "mlx5_0/1"},
 	  {"since", "integer", "with port: only those after this timeMs"},
-	  {"every", "integer", "without port: seconds between two samples"},
-	  {"signals", "string", "without port: names of signals, separated by commas"}}},
+	  {"every", "integer", "without port: seconds between two samples", "10"},
+	  {"signals", "string", "without port: names of signals, separated by commas",
+	   "bytes_received,bytes_sent"}}},
 	{"/api/v1/counters",
 	 routes_counters,
 	 "Counters",
 	 "every counter of one port, with its rate",
-	 {{"port", "string", "the port, DEVICE/PORT"}}},
+	 {{"port", "string", "the port, DEVICE/PORT", "mlx5_0/1"}}},
 	{"/api/v1/live",
 	 routes_live,
 	 "Live",
 	 "changes since a sample",
 	 {{"since", "integer", "timeMs of the newest sample that the client has"},
 	  {"events", "integer", "generation of the newest event that the client has"},
-	  {"wait", "integer", "seconds to wait for a change"}}},
+	  {"wait", "integer", "seconds to wait for a change, at most 25", "25"}}},
 	{"/" CAUSE_RUNBOOK, answer_runbook, NULL, "the runbook", {{0}}},
 	{RUNBOOK_FOLDER, answer_runbook, NULL, "the runbook; one page per cause below it", {{0}}},
 };

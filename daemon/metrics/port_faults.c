@@ -24,7 +24,8 @@ void port_faults_set(struct port_observation *ports, size_t n_ports, const struc
 		bool known = port_faults_of(s, &ports[i], faults);
 
 		for (unsigned k = 0; k < N_NIC_FAULTS; k++)
-			ports[i].value[series_of_fault[k]] =
-				known && s->faults_watched[k] ? (double)faults[k] : (double)NAN;
+			ports[i].value[series_of_fault[k]] = known && s->faults_watched[k]
+								     ? (double)faults[k]
+								     : (double)NAN;
 	}
 }

@@ -113,8 +113,8 @@ static bool is_own(const struct granted *g, const struct pool_view *v, const str
 	return false;
 }
 
-/* True if no device has this RDMA node now, and the host sees all RDMA devices. If the pool requires
- * RDMA, health_judge() reports that the device or its node is missing. */
+/* True if no device has this RDMA node now, and the host sees all RDMA devices. If the pool
+ * requires RDMA, health_judge() reports that the device or its node is missing. */
 static bool node_conflicts_is_lost(const struct pool_view *v, const struct host *h,
 				   const char *node)
 {

@@ -428,8 +428,8 @@ static void test_infiniband_is_judged_by_its_ports(void **state)
 
 /* --- shared pools ----------------------------------------------------------------------------- */
 
-/* A container cannot use its device if the RDMA device or its node was removed. What the host cannot
- * see is unknown: in exclusive mode the RDMA device may be in the container's namespace. */
+/* A container cannot use its device if the RDMA device or its node was removed. What the host
+ * cannot see is unknown: in exclusive mode the RDMA device may be in the container's namespace. */
 static void test_nodes_of_held_devices(void **state)
 {
 	struct fixture *f = *state;
