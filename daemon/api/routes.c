@@ -526,18 +526,16 @@ static void answer_openapi(struct routes *r, const struct http_request *request,
 
 #define KEY_DEVICE                                                                                 \
 	{                                                                                          \
-		"device", "string",                                                                \
-			"any name of a device: a bus name, netdev, RDMA device, port or GUID",     \
-			"mlx5_0"                                                                   \
+		"device", "string", "any name of a device", .example = "mlx5_0"                    \
 	}
 #define KEY_POD                                                                                    \
 	{                                                                                          \
-		"pod", "string", "NAME or NAMESPACE/NAME of a pod", "train/job-7"                  \
+		"pod", "string", "NAME or NAMESPACE/NAME of a pod", .example = "train/job-7"       \
 	}
 
 #define KEY_NAMESPACE                                                                              \
 	{                                                                                          \
-		"namespace", "string", "the Kubernetes namespace of the pod", "train"              \
+		"namespace", "string", "the Kubernetes namespace of the pod", .example = "train"   \
 	}
 
 static const struct route table[] = {
@@ -547,7 +545,8 @@ static const struct route table[] = {
 	 answer_readyz,
 	 NULL,
 	 "whether the daemon is ready, and what it cannot do",
-	 {{"pod", "string", "ready only if this is the daemon of that pod, NAMESPACE/NAME"}}},
+	 {{"pod", "string", "ready only if this is the daemon of that pod, NAMESPACE/NAME",
+	   .example = "rocelet/rocelet-x7k2p"}}},
 	{"/api/v1", answer_index, "Index", "this list", {{0}}},
 	{"/api/v1/openapi.json",
 	 answer_openapi,
@@ -561,13 +560,13 @@ static const struct route table[] = {
 	 {KEY_DEVICE,
 	  KEY_POD,
 	  KEY_NAMESPACE,
-	  {"kind", "string", "kind of function", NULL, "pf|vf|sf|virtual"}}},
+	  {"kind", "string", "kind of function", .words = "pf|vf|sf|virtual"}}},
 	{"/api/v1/pods", answer_pods, "Pods", "pods and their devices", {KEY_POD, KEY_NAMESPACE}},
 	{"/api/v1/resources",
 	 answer_resources,
 	 "Resources",
 	 "the resources offered to the kubelet",
-	 {{"name", "string", "a resource", "rocelet.dev/roce"}}},
+	 {{"name", "string", "a resource", .example = "rocelet.dev/roce"}}},
 	{"/api/v1/attachments",
 	 answer_attachments,
 	 "Attachments",
@@ -579,21 +578,21 @@ static const struct route table[] = {
 	 "events, the oldest first",
 	 {KEY_DEVICE,
 	  KEY_POD,
-	  {"since", "string", "only events of this time: 90s, 10m, 2h30m, 1d", "10m"},
-	  {"reason", "string", "only events with this reason", "AttachFailed"},
-	  {"type", "string", "only events of this type", NULL, "Normal|Warning"},
-	  {"limit", "integer", "at most this number of events, the newest", "20"},
-	  {"after", "integer", "only events after this generation"},
-	  {"wait", "integer", "seconds to wait for the first event, at most 25", "25"}}},
+	  {"since", "string", "only events of this time: 90s, 10m, 2h30m, 1d", .example = "10m"},
+	  {"reason", "string", "only events with this reason", .example = "AttachFailed"},
+	  {"type", "string", "only events of this type", .words = "Normal|Warning"},
+	  {"limit", "integer", "at most this number of events, the newest", .example = "20"},
+	  {"after", "integer", "only events after this generation", .example = "17"},
+	  {"wait", "integer", "seconds to wait for the first event, at most 25", .example = "25"}}},
 	{"/api/v1/qps",
 	 routes_qps,
 	 "QueuePairs",
 	 "queue pairs and their flows",
 	 {KEY_DEVICE,
 	  KEY_POD,
-	  {"limit", "integer", "at most this number of queue pairs, the first", "20"},
-	  {"top", "string", "sort by this value, largest first", NULL,
-	   "ce|cnp|naks|retransmissions|rtt|packets"}}},
+	  {"limit", "integer", "at most this number of queue pairs, the first", .example = "20"},
+	  {"top", "string", "sort by this value, largest first",
+	   .words = "ce|cnp|naks|retransmissions|rtt|packets"}}},
 	{"/api/v1/diagnosis",
 	 answer_diagnosis,
 	 "Diagnosis",
@@ -601,7 +600,7 @@ static const struct route table[] = {
 	 {KEY_DEVICE,
 	  KEY_POD,
 	  {"ended", "string", "any value: also list the verdicts that ended in the last hour",
-	   "1"}}},
+	   .example = "1"}}},
 	{"/api/v1/diagnosis/sample",
 	 answer_sample,
 	 "{*}?",
@@ -619,7 +618,7 @@ static const struct route table[] = {
 	 {KEY_DEVICE,
 	  KEY_POD,
 	  KEY_NAMESPACE,
-	  {"kind", "string", "only findings of this kind", "dirty"}}},
+	  {"kind", "string", "only findings of this kind", .example = "dirty"}}},
 	{"/api/v1/agent",
 	 routes_agent,
 	 "Agent",
@@ -640,23 +639,25 @@ static const struct route table[] = {
 	 routes_history,
 	 "History|Histories",
 	 "the last samples of one port, or fewer samples of all ports",
-	 {{"port", "string", "all samples of this port, DEVICE/PORT", "mlx5_0/1"},
-	  {"since", "integer", "with port: only those after this timeMs"},
-	  {"every", "integer", "without port: seconds between two samples", "10"},
+	 {{"port", "string", "all samples of this port, DEVICE/PORT", .example = "mlx5_0/1"},
+	  {"since", "integer", "with port: only those after this timeMs", .example = "1200000"},
+	  {"every", "integer", "without port: seconds between two samples", .example = "10"},
 	  {"signals", "string", "without port: names of signals, separated by commas",
-	   "bytes_received,bytes_sent"}}},
+	   .example = "bytes_received,bytes_sent"}}},
 	{"/api/v1/counters",
 	 routes_counters,
 	 "Counters",
 	 "every counter of one port, with its rate",
-	 {{"port", "string", "the port, DEVICE/PORT", "mlx5_0/1"}}},
+	 {{"port", "string", "the port, DEVICE/PORT", .example = "mlx5_0/1"}}},
 	{"/api/v1/live",
 	 routes_live,
 	 "Live",
 	 "changes since a sample",
-	 {{"since", "integer", "timeMs of the newest sample that the client has"},
-	  {"events", "integer", "generation of the newest event that the client has"},
-	  {"wait", "integer", "seconds to wait for a change, at most 25", "25"}}},
+	 {{"since", "integer", "timeMs of the newest sample that the client has",
+	   .example = "1200000"},
+	  {"events", "integer", "generation of the newest event that the client has",
+	   .example = "17"},
+	  {"wait", "integer", "seconds to wait for a change, at most 25", .example = "25"}}},
 	{"/" CAUSE_RUNBOOK, answer_runbook, NULL, "the runbook", {{0}}},
 	{RUNBOOK_FOLDER, answer_runbook, NULL, "the runbook; one page per cause below it", {{0}}},
 };
