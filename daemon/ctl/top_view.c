@@ -576,7 +576,7 @@ static void put_help(const struct draw *d, size_t height)
 		"s S      next, previous order",
 		"r        reverse",
 		"/        filter; Esc: all ports",
-		"v        only ports in trouble, their words",
+		"v        only ports in trouble",
 		"space    freeze",
 		"arrows   select; also j, k, page keys",
 		"q        quit",

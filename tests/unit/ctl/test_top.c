@@ -731,7 +731,7 @@ static void test_devices_in_trouble(void **state)
 	assert_non_null(strstr(s.rows[1], "1 port unhealthy"));
 	assert_null(strstr(s.rows[1], "no problems"));
 	assert_non_null(strstr(s.rows[3], "VERDICT           FOR  POD"));
-	assert_non_null(strstr(s.rows[4], "crit: link_down  >5m  train/a"));
+	assert_non_null(strstr(s.rows[4], "crit: link_down   >5m  train/a"));
 	assert_string_equal(s.rows[7], "mlx5_1/1: link_down, train/a, since 5m or longer: it is "
 				       "unhealthy");
 	top_model_done(&m);
@@ -758,7 +758,7 @@ static void test_troubles_beside_verdicts(void **state)
 	       "\"packet_loss\"},{\"device\":\"mlx5_2\",\"port\":1,\"level\":2,\"cause\":"
 	       "\"packet_loss\"}]}");
 	top_key(&v, &m, 'v', 12);
-	top_draw(&v, &m, 120, 12, put, &s);
+	top_draw(&v, &m, 160, 12, put, &s);
 	assert_non_null(strstr(s.rows[1], "2 problems: 1 critical, 1 warning, 1 pod port down, "
 					  "1 port unhealthy"));
 	assert_non_null(strstr(s.rows[1], "in trouble only"));
