@@ -9,6 +9,7 @@
 #include "api_attachments.h"
 #include "host_index.h"
 #include "json_text.h"
+#include "network_answer.h"
 #include "pool_config.h"
 #include "search.h"
 #include "utc_text.h"
@@ -25,7 +26,7 @@ static json_t *reasons(unsigned bits)
 	return a;
 }
 
-static const char *state_name(enum reservation_state s)
+const char *reservation_name(enum reservation_state s)
 {
 	switch (s) {
 	case RESERVATION_FREE:
@@ -64,7 +65,7 @@ static json_t *resource_entry_json(const struct resource_table *t, const struct 
 	return json_pack("{so so sb sb so so sb ss so}", "resource", json_text(e->resource->name),
 			 "id", json_text(d->id), "shared", 0, "healthy", d->reasons == 0, "reasons",
 			 reasons(d->reasons), "unhealthySince", json_text(since), "orEarlier",
-			 (int)d->or_earlier, "state", state_name(d->state), "holder",
+			 (int)d->or_earlier, "state", reservation_name(d->state), "holder",
 			 resource_holder_json(t, e));
 }
 
@@ -88,7 +89,7 @@ json_t *api_why_not(const struct resource_index *index, const char *function)
 
 /* --- all resources ---------------------------------------------------------------------------- */
 
-static const char *registration_name(enum registration_state s)
+const char *registration_name(enum registration_state s)
 {
 	switch (s) {
 	case REGISTRATION_WAITING:
@@ -165,7 +166,16 @@ struct pod_walk {
 	const struct pod_device **list;
 	size_t n, at;
 	const struct condition_sources *sources;
+	struct network_answer network; /* of the pod */
 };
+
+static json_t *pod_network(const struct network_answer *a)
+{
+	char why[NETWORK_ANSWER_SIZE];
+	enum network_word answer = network_answer_text(a, why, sizeof(why));
+
+	return json_pack("{ss so}", "answer", network_word_name(answer), "why", json_text(why));
+}
 
 /* The name of the function's RDMA device, in whatever namespace it is; NULL: unknown. */
 static const char *pod_device_rdma(const struct condition_sources *s, const struct pod_device *d)
@@ -178,16 +188,18 @@ static const char *pod_device_rdma(const struct condition_sources *s, const stru
 	return rdma ? rdma->name : NULL;
 }
 
-static json_t *pod_device(const struct pod_walk *w, const struct pod_device *d)
+static json_t *pod_device(struct pod_walk *w, const struct pod_device *d)
 {
 	const struct condition_sources *s = w->sources;
 	const struct attach_status *a = attach_list_id(s->attachments, d->resource, d->id);
+	const char *rdma = pod_device_rdma(s, d);
 	struct condition c;
 
 	condition_of_pod_device(&c, s, d);
+	network_answer_add(&w->network, rdma ? rdma : d->id, &c);
 	return json_pack("{so so so so so so so}", "resource", json_text(d->resource), "id",
-			 json_text(d->id), "rdma", json_text(pod_device_rdma(s, d)), "watch",
-			 json_text(c.watch), "health", json_text(condition_health(&c)), "troubles",
+			 json_text(d->id), "rdma", json_text(rdma), "watch", json_text(c.watch),
+			 "health", json_text(condition_health(&c)), "troubles",
 			 condition_troubles(&c), "attachment", api_attachment(a, s->epoch_ms));
 }
 
@@ -208,11 +220,12 @@ static json_t *pod(struct pod_walk *w)
 	const struct pod_device *first = w->list[w->at];
 	json_t *containers = json_array();
 
+	w->network = (struct network_answer){0};
 	while (containers && w->at < w->n && api_same_pod(w->list[w->at], first))
 		containers = api_push(containers, container(w));
-	return json_pack("{so so so so}", "namespace", json_text(first->namespace), "name",
-			 json_text(first->pod), "uid", json_text(first->uid), "containers",
-			 containers);
+	return json_pack("{so so so so so}", "namespace", json_text(first->namespace), "name",
+			 json_text(first->pod), "uid", json_text(first->uid), "network",
+			 pod_network(&w->network), "containers", containers);
 }
 
 static const char *api_source_name(enum pod_source s)

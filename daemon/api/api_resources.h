@@ -32,3 +32,8 @@ char *api_resources_document(const struct resource_table *, const struct api_fil
  * "watch":"judged","health":"ok","troubles":[],"attachment":...}]}]}]}
  * The format of attachment is in api_attachments.h. */
 char *api_pods(const struct condition_sources *, const struct api_filter *, size_t *ret_len);
+
+/* "free", "reserved", "held" */
+const char *reservation_name(enum reservation_state);
+/* "waiting", "registered", "refused" */
+const char *registration_name(enum registration_state);

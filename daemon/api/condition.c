@@ -29,30 +29,39 @@ static struct trouble *condition_place(struct condition *c, enum severity severi
 }
 
 /* Adds a trouble. NULL: the list is full of troubles that are as severe. */
-__attribute__((format(printf, 5, 6))) static struct trouble *
-condition_add(struct condition *c, enum trouble_kind kind, enum severity severity, const char *word,
-	      const char *fmt, ...)
+static struct trouble *condition_add(struct condition *c, const struct trouble *new)
 {
-	struct trouble *t = condition_place(c, severity);
-	va_list ap;
+	struct trouble *t = condition_place(c, new->severity);
 
-	if (!t)
-		return NULL;
-	*t = (struct trouble){.kind = kind, .severity = severity, .word = word, .help = ""};
-	va_start(ap, fmt);
-	vsnprintf(t->what, sizeof(t->what), fmt, ap);
-	va_end(ap);
+	if (t)
+		*t = *new;
 	return t;
 }
 
-static void condition_explain(struct trouble *t, uint64_t since_unix_ms, bool or_earlier,
-			      const char *help)
+/* Adds a trouble that is no verdict. */
+__attribute__((format(printf, 5, 6))) static struct trouble *
+condition_add_word(struct condition *c, enum trouble_kind kind, enum severity severity,
+		   const struct trouble_row *row, const char *fmt, ...)
+{
+	struct trouble t = {.kind = kind,
+			    .severity = severity,
+			    .side = row->side,
+			    .word = row->word,
+			    .help = row->advice};
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(t.what, sizeof(t.what), fmt, ap);
+	va_end(ap);
+	return condition_add(c, &t);
+}
+
+static void condition_since(struct trouble *t, uint64_t since_unix_ms, bool or_earlier)
 {
 	if (!t)
 		return;
 	t->since_unix_ms = since_unix_ms;
 	t->or_earlier = or_earlier;
-	t->help = help;
 }
 
 /* --- the device ------------------------------------------------------------------------------- */
@@ -71,11 +80,11 @@ static enum severity health_severity(const struct resource_device *d, enum healt
 
 static void add_reason(struct condition *c, const struct resource_device *d, enum health_reason r)
 {
-	struct trouble *t = condition_add(c, TROUBLE_DEVICE, health_severity(d, r),
-					  health_reason_name(r), "device %s is unhealthy: %s",
-					  d->id, health_reason_name(r));
+	const struct trouble_row *row = trouble_row_find(health_reason_name(r));
+	struct trouble *t = condition_add_word(c, TROUBLE_DEVICE, health_severity(d, r), row,
+					       "device %s is unhealthy: %s", d->id, row->word);
 
-	condition_explain(t, d->unhealthy_unix_ms, d->or_earlier, doctor_health_help(r));
+	condition_since(t, d->unhealthy_unix_ms, d->or_earlier);
 	if (t)
 		t->reasons = HEALTH_BIT(r);
 }
@@ -95,20 +104,19 @@ static bool is_stuck(const struct condition_sources *s, const struct attach_stat
 }
 
 static void add_state(struct condition *c, const struct condition_sources *s,
-		      const struct attach_status *a)
+		      const struct attach_status *a, enum trouble_word word)
 {
-	const char *doing = a->record->state == ATTACH_BAD	   ? "could not be cleaned after"
-			    : a->record->state == ATTACH_RETURNING ? "is being returned from"
-								   : "is being attached to";
+	const char *doing = word == WORD_BAD	     ? "could not be cleaned after"
+			    : word == WORD_RETURNING ? "is being returned from"
+						     : "is being attached to";
 	char owner[160];
 
 	explain_owner(&a->record->owner, owner, sizeof(owner));
-	condition_explain(condition_add(c, TROUBLE_ATTACHMENT, SEVERITY_WARNING,
-					attach_state_name(a->record->state), "%s %s%s%s%s%.120s",
-					doing, owner, a->step ? ", at step " : "",
-					a->step ? a->step : "", a->error[0] ? ": " : "", a->error),
-			  a->since_ms + s->epoch_ms, false,
-			  "`rocectl events` lists the attempts; `rocectl doctor --fix` retries.");
+	condition_since(condition_add_word(c, TROUBLE_ATTACHMENT, SEVERITY_WARNING,
+					   trouble_row(word), "%s %s%s%s%s%.120s", doing, owner,
+					   a->step ? ", at step " : "", a->step ? a->step : "",
+					   a->error[0] ? ": " : "", a->error),
+			a->since_ms + s->epoch_ms, false);
 }
 
 static void condition_add_drift(struct condition *c, const struct attach_status *a)
@@ -116,6 +124,7 @@ static void condition_add_drift(struct condition *c, const struct attach_status 
 	char settings[128];
 
 	explain_drift(a->drift, settings, sizeof(settings));
+<<<<<<< HEAD
 	condition_explain(condition_add(c, TROUBLE_ATTACHMENT, SEVERITY_WARNING, "drift",
 					"%s%s%.200s", settings,
 					a->error[0]		? ": "
@@ -125,6 +134,14 @@ static void condition_add_drift(struct condition *c, const struct attach_status 
 			  0, false,
 			  "A program on the host or in the pod changed it after the attach; "
 			  "`rocectl doctor --fix` repairs what it can.");
+=======
+	condition_add_word(c, TROUBLE_ATTACHMENT, SEVERITY_WARNING, trouble_row(WORD_DRIFT),
+			   "%s%s%.200s", settings,
+			   a->error[0]		   ? ": "
+			   : strchr(settings, ',') ? " differ from the plan"
+						   : " differs from the plan",
+			   a->error);
+>>>>>>> api
 }
 
 static void condition_add_attachment(struct condition *c, const struct condition_sources *s,
@@ -136,12 +153,15 @@ static void condition_add_attachment(struct condition *c, const struct condition
 	case ATTACH_FREE:
 		break;
 	case ATTACH_BAD:
-		add_state(c, s, a);
+		add_state(c, s, a, WORD_BAD);
 		break;
 	case ATTACH_ATTACHING:
+		if (is_stuck(s, a))
+			add_state(c, s, a, WORD_ATTACHING);
+		break;
 	case ATTACH_RETURNING:
 		if (is_stuck(s, a))
-			add_state(c, s, a);
+			add_state(c, s, a, WORD_RETURNING);
 		break;
 	case ATTACH_IN_POD:
 		if (a->drift)
@@ -174,14 +194,18 @@ static unsigned explained_reasons(const struct verdict *v, bool of_pf)
 static void add_verdict(struct condition *c, const struct verdict *v, bool of_pf)
 {
 	const struct cause_row *row = cause_row(v->cause);
-	struct trouble *t = condition_add(c, TROUBLE_VERDICT, v->severity, row->name, "%s",
-					  row->sentence);
+	struct trouble t = {.kind = TROUBLE_VERDICT,
+			    .severity = v->severity,
+			    .side = row->side,
+			    .word = row->name,
+			    .of_pf = of_pf,
+			    .reasons = explained_reasons(v, of_pf),
+			    .since_unix_ms = v->onset_unix_ms,
+			    .or_earlier = v->before_start,
+			    .help = row->advice};
 
-	condition_explain(t, v->onset_unix_ms, v->before_start, row->advice);
-	if (!t)
-		return;
-	t->of_pf = of_pf;
-	t->reasons = explained_reasons(v, of_pf);
+	snprintf(t.what, sizeof(t.what), "%s", row->sentence);
+	condition_add(c, &t);
 }
 
 /* Adds the port's own verdicts, and those of its PF that affect it. parent: the PF if a pod has the
@@ -217,9 +241,8 @@ static void add_link_down(struct condition *c, const struct port_watched *p)
 	if (p->watch != WATCH_DOWN || !p->held ||
 	    condition_is_explained(c, LINK_REASONS, TROUBLE_DEVICE))
 		return;
-	condition_explain(condition_add(c, TROUBLE_LINK, SEVERITY_WARNING, "link_down",
-					"the link of a pod's port is down"),
-			  0, false, doctor_health_help(HEALTH_LINK_DOWN));
+	condition_add_word(c, TROUBLE_LINK, SEVERITY_WARNING, trouble_row(WORD_LINK_DOWN),
+			   "the link of a pod's port is down");
 }
 
 /* Removes the device's troubles that a verdict explains. */
@@ -239,7 +262,9 @@ static void add_watched(struct condition *c, const struct condition_sources *s,
 {
 	if (!c->watch)
 		c->watch = port_watch_name(p->watch);
-	c->judged |= p->watch == WATCH_JUDGED;
+	c->n_ports++;
+	c->n_judged += p->watch == WATCH_JUDGED;
+	c->n_clear += p->clear_ms > 0;
 	condition_add_verdicts(c, s->report, p->device, p->port, parent);
 	add_link_down(c, p);
 }
@@ -339,13 +364,19 @@ static const struct resource_info *condition_resource(const struct condition_sou
 static void add_resource(struct condition *c, const struct resource_info *r)
 {
 	if (r->registration != REGISTRATION_DONE)
+<<<<<<< HEAD
 		condition_add(
 			c, TROUBLE_RESOURCE, SEVERITY_INFO, "not_registered",
 			"the kubelet does not know %s%s%s; new pods that request it stay pending",
+=======
+		condition_add_word(
+			c, TROUBLE_RESOURCE, SEVERITY_INFO, trouble_row(WORD_NOT_REGISTERED),
+			"the kubelet does not know %s%s%s; a restart of the pod would wait",
+>>>>>>> api
 			r->name, r->error[0] ? ": " : "", r->error);
 	if (r->files_error[0])
-		condition_add(c, TROUBLE_RESOURCE, SEVERITY_INFO, "no_files", "%s: %s", r->name,
-			      r->files_error);
+		condition_add_word(c, TROUBLE_RESOURCE, SEVERITY_INFO, trouble_row(WORD_NO_FILES),
+				   "%s: %s", r->name, r->files_error);
 }
 
 /* Adds the health of the resource's device with this ID, which may be a slot. */
@@ -406,10 +437,10 @@ static void add_failed_attach(struct condition *c, const struct condition_source
 	    strcmp(a->record->owner.pod, d->pod) != 0 ||
 	    strcmp(a->record->owner.namespace, d->namespace) != 0)
 		return;
-	condition_explain(condition_add(c, TROUBLE_ATTACHMENT, SEVERITY_WARNING, "attach_failed",
-					"the container cannot start: %.250s", a->error),
-			  a->since_ms + s->epoch_ms, false,
-			  "rocelet tries again; `rocectl events` lists the attempts.");
+	condition_since(condition_add_word(c, TROUBLE_ATTACHMENT, SEVERITY_WARNING,
+					   trouble_row(WORD_ATTACH_FAILED),
+					   "the container cannot start: %.250s", a->error),
+			a->since_ms + s->epoch_ms, false);
 }
 
 void condition_of_pod_device(struct condition *ret, const struct condition_sources *s,
@@ -437,24 +468,7 @@ void condition_of_pod_device(struct condition *ret, const struct condition_sourc
 
 const char *condition_health(const struct condition *c)
 {
-	return c->n ? severity_name(c->troubles[0].severity) : c->judged ? "ok" : NULL;
-}
-
-static const char *condition_kind_word(enum trouble_kind kind)
-{
-	switch (kind) {
-	case TROUBLE_DEVICE:
-		break;
-	case TROUBLE_ATTACHMENT:
-		return "attachment";
-	case TROUBLE_LINK:
-		return "link";
-	case TROUBLE_VERDICT:
-		return "verdict";
-	case TROUBLE_RESOURCE:
-		return "resource";
-	}
-	return "device";
+	return c->n ? severity_name(c->troubles[0].severity) : c->n_judged ? "ok" : NULL;
 }
 
 json_t *trouble_json(const struct trouble *t)
@@ -462,10 +476,10 @@ json_t *trouble_json(const struct trouble *t)
 	char since[UTC_TEXT_SIZE];
 
 	utc_text(t->since_unix_ms, since);
-	return json_pack("{ss ss ss si sb so sb so so}", "kind", condition_kind_word(t->kind),
-			 "word", t->word, "severity", severity_name(t->severity), "level",
-			 (int)t->severity, "ofPf", (int)t->of_pf, "since", json_text(since),
-			 "orEarlier", (int)t->or_earlier, "what", json_text(t->what), "help",
+	return json_pack("{ss ss ss si sb so sb so so}", "kind", trouble_kind_name(t->kind), "word",
+			 t->word, "severity", severity_name(t->severity), "level", (int)t->severity,
+			 "ofPf", (int)t->of_pf, "since", json_text(since), "orEarlier",
+			 (int)t->or_earlier, "what", json_text(t->what), "help",
 			 json_text(t->help));
 }
 

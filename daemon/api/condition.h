@@ -7,8 +7,8 @@
 #include <jansson.h>
 
 #include "attach_status.h"
-#include "cause.h"
 #include "resource_table.h"
+#include "trouble_word.h"
 
 struct diagnosis_report;
 struct doctor_finding;
@@ -22,18 +22,10 @@ struct condition_sources {
 	uint64_t now_ms, epoch_ms; /* the loop's time, and the unix time at its time 0 */
 };
 
-enum trouble_kind {
-	TROUBLE_DEVICE,	    /* it is unhealthy; the word is the reason */
-	TROUBLE_ATTACHMENT, /* "attaching", "returning" (failing or slow), "bad", "drift",
-			     * "attach_failed" */
-	TROUBLE_LINK,	    /* "link_down": the link of a pod's port, if nothing else reports it */
-	TROUBLE_VERDICT,    /* the word is the cause */
-	TROUBLE_RESOURCE,   /* "not_registered", "no_files": a restart of the container fails */
-};
-
 struct trouble {
 	enum trouble_kind kind;
 	enum severity severity;
+	enum fault_side side;
 	const char *word; /* static */
 	bool of_pf;	  /* a verdict of the PF that affects the VFs */
 	/* HEALTH_BIT of the device's reason; of a verdict, the reasons that it explains. */
@@ -55,7 +47,9 @@ struct condition {
 	size_t n;
 	/* How its port is watched (if it has several, the first); NULL: none is watched. */
 	const char *watch;
-	bool judged; /* a port of it is judged */
+	/* Its ports: how many there are, are judged, and are certainly not slowed by the
+	 * network. */
+	size_t n_ports, n_judged, n_clear;
 };
 
 /* Determines the condition of a port of the report. function: NULL = unknown. holder: NULL = no pod

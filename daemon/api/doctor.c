@@ -14,6 +14,7 @@
 #include "doctor_ports.h"
 #include "explain.h"
 #include "health.h"
+#include "trouble_word.h"
 
 struct examination {
 	const struct doctor_input *in;
@@ -291,46 +292,12 @@ static void check_settings(struct examination *x)
 
 /* --- resources -------------------------------------------------------------------------------- */
 
-const char *doctor_health_help(enum health_reason reason)
-{
-	switch (reason) {
-	case HEALTH_GONE:
-		return "The device was removed from the bus. Were the VFs created again, or was the card removed?";
-	case HEALTH_NO_DRIVER:
-		return "Bind it to the driver that the pool selects.";
-	case HEALTH_NO_CHARDEV:
-		return "A node in /dev/infiniband is missing; see the findings of kind chardev.";
-	case HEALTH_NO_RDMA:
-		return "The host has no RDMA device for this function. Is the driver's module loaded? Is the RDMA device in another namespace?";
-	case HEALTH_LINK_DOWN:
-		return "No carrier: check the cable, the switch port and the PF.";
-	case HEALTH_PORT_DOWN:
-		return "The RDMA port is not active. Is its netdev up, and does its link come up?";
-	case HEALTH_PCI:
-		return "Reads from the card return 0xff in every byte: the card is no longer reachable on the bus, or is being reset.";
-	case HEALTH_DEVLINK:
-		return "`devlink health show` has details; `devlink health recover` may help.";
-	case HEALTH_NOT_CLEAN:
-		return "The device was attached by hand, or could not be cleaned; see the findings of kind dirty.";
-	case HEALTH_LEAVING:
-		return "The previous pod still has the device: check why that pod does not end.";
-	case HEALTH_NODE_CHANGED:
-		return "The device was rebound or reset, so the device nodes in its container are stale. Delete the pod that holds it.";
-	case HEALTH_NODE_HELD:
-		return "A container of another pod may open its device node. The device is not "
-		       "offered until that pod has ended.";
-	case N_HEALTH_REASONS:
-		break;
-	}
-	return "";
-}
-
 /* Help for the first reason, which explains the others. */
 static const char *help_for(unsigned reasons)
 {
 	for (enum health_reason r = 0; r < N_HEALTH_REASONS; r++)
 		if (reasons & HEALTH_BIT(r))
-			return doctor_health_help(r);
+			return trouble_row_find(health_reason_name(r))->advice;
 	return "";
 }
 
@@ -352,7 +319,7 @@ static void check_port(struct examination *x, const struct function *pf)
 	char text[512];
 
 	doctor_port_text(x->in->host, x->in->resources, pf, text, sizeof(text));
-	find(x, FINDING_UNHEALTHY, pf->id, doctor_health_help(HEALTH_LINK_DOWN), "%s", text);
+	find(x, FINDING_UNHEALTHY, pf->id, trouble_row(WORD_LINK_DOWN)->advice, "%s", text);
 }
 
 /* Checks the health of devices. All slots of a shared resource have the health of its HCAs, so only

@@ -69,8 +69,6 @@ struct doctor_input {
 	uint64_t now_ms; /* current time of the loop */
 };
 
-/* The remedy for an unhealthy device; static. */
-const char *doctor_health_help(enum health_reason);
 /* -ENOMEM leaves *ret empty. */
 int doctor_build(struct doctor *ret, const struct doctor_input *);
 void doctor_done(struct doctor *);

@@ -16,6 +16,9 @@ struct route_key {
 	const char *name;
 	const char *type; /* of JSON Schema: "string", "integer" */
 	const char *what;
+	const char *example; /* as it is in a query; NULL: none */
+	/* Possible values, separated by '|'; NULL: any. */
+	const char *words;
 };
 
 struct route {

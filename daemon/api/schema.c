@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "schema_about.h"
 
 #define PORT_NAME  "device:s port:i "
 #define HOLDER	   "namespace:s? pod:s? container:s? "
@@ -66,7 +67,8 @@ static const struct schema_object objects[] = {
 	 "listsSent:i"},
 
 	{"Pods", "generation:i source:s? pods:[Pod]"},
-	{"Pod", "namespace:s? name:s? uid:s? containers:[Container]"},
+	{"Pod", "namespace:s? name:s? uid:s? network:NetworkAnswer containers:[Container]"},
+	{"NetworkAnswer", "answer:s why:s"},
 	{"Container", "name:s? devices:[ContainerDevice]"},
 	{"ContainerDevice", "resource:s? id:s rdma:s? watch:s? health:s? troubles:[Trouble] "
 			    "attachment:Attachment?"},
@@ -260,8 +262,34 @@ static const char *schema_unit(const char *name, size_t len)
 	return NULL;
 }
 
+/* Limits a text, or each text of a list, to the words; null stays possible. */
+static void schema_limit(json_t *schema, const struct schema_about *about)
+{
+	json_t *items = json_object_get(schema, "items"), *texts = items ? items : schema;
+	json_t *words = json_array();
+	const char *word;
+
+	for (int i = 0; i < about->n_words; i++)
+		if ((word = about->word(i)) && *word)
+			json_array_append_new(words, json_string(word));
+	if (json_is_array(json_object_get(texts, "type")))
+		json_array_append_new(words, json_null());
+	json_object_set_new(texts, "enum", words);
+}
+
+static void schema_describe(json_t *schema, const char *object, const char *member)
+{
+	const struct schema_about *about = schema_about(object, member);
+
+	if (about)
+		json_object_set_new(schema, "description", json_string(about->what));
+	if (about && about->word)
+		schema_limit(schema, about);
+}
+
 /* Adds the next member and advances. False: syntax error in the table. */
-static bool schema_member(const char **members, json_t *properties, json_t *required)
+static bool schema_member(const char *object, const char **members, json_t *properties,
+			  json_t *required)
 {
 	size_t len = strcspn(*members, ":"), n = len;
 	bool optional = len > 0 && (*members)[len - 1] == '~';
@@ -277,6 +305,8 @@ static bool schema_member(const char **members, json_t *properties, json_t *requ
 	unit = schema_unit(name, n);
 	if (schema && unit)
 		json_object_set_new(schema, "x-unit", json_string(unit));
+	if (schema)
+		schema_describe(schema, object, name);
 	if (json_object_set_new(properties, name, schema) < 0)
 		return false;
 	if (!optional)
@@ -292,7 +322,7 @@ json_t *schema_of_object(const struct schema_object *object)
 	bool ok = properties && required;
 
 	while (ok && *members)
-		ok = schema_member(&members, properties, required);
+		ok = schema_member(object->name, &members, properties, required);
 	if (ok)
 		return json_pack("{ss so so sb}", "type", "object", "properties", properties,
 				 "required", required, "additionalProperties", 0);

@@ -11,11 +11,11 @@
 #include "cleanup.h"
 #include "client.h"
 #include "ctl_config_map.h"
-#include "ctl_words.h"
 #include "listing.h"
 #include "packet_row.h"
 #include "search.h"
 #include "suggest.h"
+#include "trouble_word.h"
 #include "utf8.h"
 
 #define FLAGS_MAX 64
@@ -243,7 +243,7 @@ static int ctl_args_take_word(struct ctl_args *a, const struct ctl_command_row *
 			       (is_pod(word) || a->namespace);
 
 	if (is_device && a->command == CTL_EXPLAIN &&
-	    (cause_by_name(word) >= 0 || ctl_word_find(word)))
+	    (cause_by_name(word) >= 0 || trouble_row_find(word)))
 		a->cause = word;
 	else if (row->type == TYPE_POD || is_named_as_pod)
 		a->pod = word;

@@ -19,7 +19,7 @@ struct ctl_args {
 	const char *device; /* a short PCI address such as 03:00.2 is completed with domain 0000 */
 	const char *netns, *interface, *mac, *top;
 	const char *pod;   /* NAMESPACE/NAME if a namespace is given */
-	const char *cause; /* of explain: of a verdict, or a word of ctl_words.h */
+	const char *cause; /* of explain: of a verdict, or a word of trouble_word.h */
 	const char *namespace, *sort_by, *selector, *columns;
 	const char *format; /* value of -o; --json sets it to "json" */
 	const char *ips[CTL_IPS_MAX];

@@ -13,10 +13,10 @@
 #include "ctl_show.h"
 #include "ctl_show_diagnosis.h"
 #include "ctl_table.h"
-#include "ctl_words.h"
 #include "listings.h"
 #include "search.h"
 #include "top_view.h"
+#include "trouble_word.h"
 
 /* Verdicts of severity info exit with 0. */
 static enum ctl_exit exit_by_level(int level)
@@ -277,6 +277,8 @@ static enum ctl_exit explain_pod(const struct ctl *c)
 		return r;
 	explained = json_array();
 	json_array_foreach (json_object_get(document, "pods"), i, pod) {
+		if (!ctl_args_want_document(c->args))
+			ctl_show_network(pod, c->out);
 		if (r == CTL_OK)
 			r = explain_pod_devices(c, pod, explained);
 	}
@@ -294,7 +296,7 @@ static json_t *cause_json(const struct cause_row *row)
 			 row->advice, "disproof", row->disproof, "source", row->source);
 }
 
-static json_t *ctl_diagnosis_word_json(const struct ctl_word *w)
+static json_t *ctl_diagnosis_word_json(const struct trouble_row *w)
 {
 	return json_pack("{ss ss ss ss ss}", "word", w->word, "kind", w->kind, "severity",
 			 w->severity, "sentence", w->sentence, "advice", w->advice);
@@ -303,7 +305,7 @@ static json_t *ctl_diagnosis_word_json(const struct ctl_word *w)
 static enum ctl_exit explain_cause(const struct ctl *c)
 {
 	const int cause = cause_by_name(c->args->cause);
-	const struct ctl_word *word = ctl_word_find(c->args->cause);
+	const struct trouble_row *word = trouble_row_find(c->args->cause);
 	enum ctl_exit r = CTL_OK;
 	json_auto_t *document = NULL;
 

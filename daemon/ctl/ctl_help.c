@@ -15,6 +15,7 @@
 #define WIDTH	       100
 #define FLAG_COLUMN    32 /* column of a flag's description */
 #define BRIEF_COLUMN   28
+#define WORST_FIRST    "Tables list the worst first; --sort-by COLUMN sorts by another column."
 #define EXAMPLE_COLUMN 44 /* column of an example's description */
 
 static const char what_it_is[] =
@@ -182,7 +183,7 @@ static void help_of(int command, FILE *f)
 	if (row->listing) {
 		ctl_help_put_columns(row->listing, false, "\nColumns: ", f);
 		ctl_help_put_columns(row->listing, true, "\nWith -o wide also: ", f);
-		fputc('\n', f);
+		fputs(row->listing->level ? "\n" WORST_FIRST "\n" : "\n", f);
 	}
 	if (row->type == TYPE_DEVICE) {
 		fputc('\n', f);
@@ -303,7 +304,7 @@ static void man_command(enum ctl_command command, FILE *f)
 	if (row->listing) {
 		ctl_help_put_columns(row->listing, false, ".PP\nColumns: ", f);
 		ctl_help_put_columns(row->listing, true, ".\nWith \\fB\\-o wide\\fR also: ", f);
-		fputs(".\n", f);
+		fputs(row->listing->level ? ".\n.PP\n" WORST_FIRST "\n" : ".\n", f);
 	}
 	man_flags((int)command, f);
 	man_examples(command, f);

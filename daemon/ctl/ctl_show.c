@@ -116,6 +116,17 @@ void ctl_show_explain(const json_t *document, const json_t *devices, const json_
 	fputc('\n', f);
 }
 
+void ctl_show_network(const json_t *pod, FILE *f)
+{
+	const json_t *network = json_object_get(pod, "network");
+
+	if (!ctl_show_text_of(network, "why"))
+		return;
+	fputs("is it the network? ", f);
+	ctl_show_put_text(network, "why", f);
+	fputc('\n', f);
+}
+
 /* --- doctor ----------------------------------------------------------------------------------- */
 
 static bool is_of_host(const json_t *finding)

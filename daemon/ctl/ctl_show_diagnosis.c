@@ -10,8 +10,8 @@
 #include "ctl_age.h"
 #include "ctl_cut.h"
 #include "ctl_table.h"
-#include "ctl_words.h"
 #include "search.h"
+#include "trouble_word.h"
 #include "verdict.h"
 
 /* At most this many ports are listed by name; the others are counted. */
@@ -554,7 +554,7 @@ void ctl_show_cause(const struct cause_row *row, FILE *f)
 	fprintf(f, "    origin of the rule: %s\n", row->source);
 }
 
-void ctl_show_word(const struct ctl_word *word, FILE *f)
+void ctl_show_word(const struct trouble_row *word, FILE *f)
 {
 	fprintf(f,
 		"%s: %s\n    severity: %s\n    advice: %s\n    no verdict of the diagnosis: a trouble of the %s\n",

@@ -28,9 +28,9 @@ size_t ctl_diagnosis_undecided(const json_t *);
 void ctl_pods_text(const json_t *verdict, size_t width, char *ret, size_t size);
 /* Prints the meaning of a cause, the advice, and the series that the cause needs. */
 struct cause_row;
-struct ctl_word;
+struct trouble_row;
 void ctl_show_cause(const struct cause_row *, FILE *);
-void ctl_show_word(const struct ctl_word *, FILE *);
+void ctl_show_word(const struct trouble_row *, FILE *);
 /* Prints "3 verdicts ended in the last hour: rocectl diagnose --ended"; nothing for 0. */
 void ctl_count_ended(json_int_t n, FILE *);
 /* Prints the verdicts that ended in the last hour, a line each, the newest first. */

@@ -120,6 +120,47 @@ void table_sort(struct table *t, size_t column, bool largest_first)
 		qsort_r(t->rows, t->n_rows, sizeof(*t->rows), rows_compare, &order);
 }
 
+static int table_level_of(const struct table *t, size_t object)
+{
+	int level = 0;
+
+	for (size_t i = 0; i < t->n_rows; i++)
+		if (t->rows[i].object == object && t->rows[i].level > level)
+			level = t->rows[i].level;
+	return level;
+}
+
+/* arg: the levels of the objects. */
+static int worst_compare(const void *a, const void *b, void *arg)
+{
+	const struct table_row *x = a, *y = b;
+	const int *levels = arg;
+
+	if (levels[x->object] != levels[y->object])
+		return levels[x->object] < levels[y->object] ? 1 : -1;
+	if (x->object != y->object)
+		return x->object < y->object ? -1 : 1;
+	if (x->level != y->level)
+		return x->level < y->level ? 1 : -1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+void table_sort_worst(struct table *t)
+{
+	size_t n = 0;
+	int *levels;
+
+	for (size_t i = 0; i < t->n_rows; i++)
+		n = t->rows[i].object >= n ? t->rows[i].object + 1 : n;
+	levels = calloc(n + 1, sizeof(*levels));
+	for (size_t i = 0; levels && i < t->n_rows; i++)
+		levels[t->rows[i].object] = table_level_of(t, t->rows[i].object);
+	if (levels && !t->failed && t->n_rows > 1)
+		qsort_r(t->rows, t->n_rows, sizeof(*t->rows), worst_compare, levels);
+	t->failed |= !levels;
+	free(levels);
+}
+
 /* --- print ------------------------------------------------------------------------------------ */
 
 /* Number of characters, not bytes; wide characters count as one. */

@@ -12,6 +12,7 @@
 struct table_row {
 	char *cells[TABLE_COLUMNS_MAX]; /* owned */
 	size_t number, object;		/* row before sorting, and the object that it shows */
+	int level;			/* how bad it is; see table_sort_worst() */
 };
 
 /* All zero except heads and n_columns. */
@@ -46,6 +47,9 @@ void table_drop_row(struct table *, size_t row);
 /* Sorts numbers and ages (age_text.h) by value, severities from critical to ok, names with numbers
  * in natural order, unknown cells last. */
 void table_sort(struct table *, size_t column, bool largest_first);
+/* Sorts objects by their row with the highest level, and the rows of each in the same way; equal
+ * ones stay in their order. */
+void table_sort_worst(struct table *);
 /* Prints nothing for a table without rows. style may be NULL. */
 void table_print(const struct table *, const struct table_style *, FILE *);
 void table_done(struct table *);

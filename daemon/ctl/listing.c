@@ -352,6 +352,8 @@ static void add_if(struct table *t, const struct listing *l, const struct listin
 	if (!listing_is_of(l, c, row))
 		return;
 	listing_add_row(t, l, c, row);
+	if (!t->failed && l->level)
+		t->rows[t->n_rows - 1].level = l->level(row);
 	if (!t->failed && !listing_fits(l, c->selector, &t->rows[t->n_rows - 1]))
 		table_drop_row(t, t->n_rows - 1);
 }
@@ -393,6 +395,16 @@ static size_t head_paths(struct table *t, const struct listing *l, const char *c
 	return n;
 }
 
+static bool is_format(const struct listing_choice *c, const char *format)
+{
+	return c->format && strcmp(c->format, format) == 0;
+}
+
+static bool is_table(const struct listing_choice *c)
+{
+	return !c->format || is_format(c, "table") || is_format(c, "wide");
+}
+
 /* Fills an empty table with the selected rows, sorted; the caller frees it with table_done(). */
 static void choose_rows(struct table *t, const struct listing *l, const struct listing_choice *c,
 			const json_t *document)
@@ -410,6 +422,8 @@ static void choose_rows(struct table *t, const struct listing *l, const struct l
 	}
 	while (c->limit >= 0 && t->n_rows > (size_t)c->limit)
 		table_drop_row(t, l->newest_last ? 0 : t->n_rows - 1);
+	if (!sort_by && l->level && is_table(c))
+		table_sort_worst(t);
 	if (!sort_by)
 		return;
 	table_sort(t,
@@ -477,11 +491,6 @@ static int drop_seen(struct table *t, const struct listing *l, struct listing_se
 }
 
 /* --- formats ---------------------------------------------------------------------------------- */
-
-static bool is_format(const struct listing_choice *c, const char *format)
-{
-	return c->format && strcmp(c->format, format) == 0;
-}
 
 /* The columns that --columns selects, in its order. */
 static void order_columns(struct table_style *style, const struct listing *l, const char *columns)

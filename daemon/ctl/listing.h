@@ -41,6 +41,9 @@ struct listing {
 	/* Paths that --namespace, --pod and --device are compared with; NULL: the daemon selects. A
 	 * device may also be given as a port, NAME/NUMBER. */
 	const char *namespace, *pod, *device;
+	/* How bad a row is, 0 = not at all: a table lists the worst objects first unless --sort-by
+	 * is given. NULL: in the document's order, as other formats. */
+	int (*level)(const json_t *row);
 	bool newest_last;  /* a limit keeps the last rows */
 	const char *other; /* another list of the document, omitted from JSON; NULL = none */
 	/* Prints notes below the table; NULL: none. The document has n objects. */

@@ -48,13 +48,14 @@ static json_t *pod_rows(const json_t *pod)
 
 	json_array_foreach (json_object_get(pod, "containers"), i, container) {
 		json_array_foreach (json_object_get(container, "devices"), k, device) {
-			json_array_append_new(rows,
-					      json_pack("{sO* sO* sO* sO* sO}", "namespace",
-							json_object_get(pod, "namespace"), "name",
-							json_object_get(pod, "name"), "uid",
-							json_object_get(pod, "uid"), "container",
-							json_object_get(container, "name"),
-							"device", device));
+			json_array_append_new(
+				rows,
+				json_pack("{sO* sO* sO* sO* sO* sO}", "network",
+					  json_object_get(pod, "network"), "namespace",
+					  json_object_get(pod, "namespace"), "name",
+					  json_object_get(pod, "name"), "uid",
+					  json_object_get(pod, "uid"), "container",
+					  json_object_get(container, "name"), "device", device));
 		}
 	}
 	return rows;
@@ -71,6 +72,29 @@ static char *listing_health(const json_t *object)
 		return text_make("%s%s", health,
 				 json_is_true(json_object_get(worst, "ofPf")) ? " (PF)" : "");
 	return watch ? strdup(watch) : NULL;
+}
+
+/* Levels of rows: unknown is worse than ok. */
+enum { LEVEL_OK, LEVEL_UNKNOWN, LEVEL_INFO, LEVEL_WARNING, LEVEL_CRITICAL };
+
+static int listing_level(const json_t *object)
+{
+	static const char *const words[] = {[LEVEL_OK] = "ok",
+					    [LEVEL_UNKNOWN] = "",
+					    [LEVEL_INFO] = "info",
+					    [LEVEL_WARNING] = "warning",
+					    [LEVEL_CRITICAL] = "critical"};
+	const char *health = listing_text_of(object, "health");
+
+	for (size_t i = 0; health && i < ARRAY_SIZE(words); i++)
+		if (strcmp(health, words[i]) == 0)
+			return (int)i;
+	return LEVEL_UNKNOWN;
+}
+
+static int pod_level(const json_t *row)
+{
+	return listing_level(json_object_get(row, "device"));
 }
 
 static char *pod_health(const json_t *row)
@@ -117,6 +141,7 @@ static const struct listing_column pod_columns[] = {
 	{AGES("FOR", "device.troubles.since")},
 	{MADE("STATE", pod_state)},
 	{AGES("AGE", "device.attachment.since")},
+	{WIDE("NETWORK", "network.answer")},
 	{WIDE("NAMESPACE", "namespace")},
 	{WIDE("MAC", "device.attachment.mac")},
 	{WIDE("VLAN", "device.attachment.vlan")},
@@ -134,6 +159,7 @@ const struct listing listing_pods = {
 	.unknown = pods_unknown,
 	COLUMNS(pod_columns),
 	.rows_of = pod_rows,
+	.level = pod_level,
 	.name = pod_name,
 	.namespace = "namespace",
 	.pod = "name|uid",
@@ -197,6 +223,28 @@ static char *device_health(const json_t *row)
 	return ok ? strdup("ok") : NULL;
 }
 
+/* As the severity of troubles: an unhealthy device is critical if a container has it. */
+static int device_level(const json_t *row)
+{
+	const json_t *attachment = json_object_get(row, "attachment");
+	const char *state = listing_text_of(attachment, "state");
+	int level = listing_text_of(attachment, "error") || (state && strcmp(state, "bad") == 0)
+			    ? LEVEL_WARNING
+			    : LEVEL_OK;
+	json_t *resource;
+	size_t i;
+
+	json_array_foreach (json_object_get(row, "resources"), i, resource) {
+		const bool held = json_is_object(json_object_get(resource, "holder"));
+
+		if (json_is_false(json_object_get(resource, "healthy")))
+			level = held			? LEVEL_CRITICAL
+				: level > LEVEL_WARNING ? level
+							: LEVEL_WARNING;
+	}
+	return level;
+}
+
 /* A netdev may have another name in its pod; show its name in the host. */
 static const struct listing_column device_columns[] = {
 	{PATH("DEVICE", "id")},
@@ -225,6 +273,7 @@ const struct listing listing_devices = {
 	.noun = "devices",
 	.nothing = "this node has no devices",
 	COLUMNS(device_columns),
+	.level = device_level,
 	.name = device_name,
 	.namespace = "attachment.namespace|resources.holder.namespace",
 	.pod = "attachment.pod|resources.holder.pod",
@@ -528,6 +577,7 @@ const struct listing listing_ports = {
 	.noun = "ports",
 	.nothing = "this node has no RDMA ports",
 	COLUMNS(port_columns),
+	.level = listing_level,
 	.name = port_name,
 	.namespace = "namespace",
 	.pod = "pod",

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "age_text.h"
 #include "cleanup.h"
 #include "ctl_cut.h"
 
@@ -89,27 +90,28 @@ static const struct {
 			    never */
 } columns[N_COLUMNS] = {
 	[COL_PORT] = {"PORT", 10, 9, false, 0},
-	[COL_NETDEV] = {"NETDEV", 8, 8, false, 8},
-	[COL_LINK] = {"LINK", 5, 0, true, 6},
+	[COL_NETDEV] = {"NETDEV", 8, 8, false, 9},
+	[COL_LINK] = {"LINK", 5, 0, true, 7},
 	[COL_RECEIVED] = {"RX b/s", 6, 0, true, 3},
 	[COL_SENT] = {"TX b/s", 6, 0, true, 3},
 	[COL_USE] = {"USE%", 4, 0, true, 4},
 	[COL_PAUSE] = {"PAUSE% RX/TX", 12, 0, true, 5},
 	[COL_PAUSED] = {"PAUSE%", 6, 0, true, 0},
 	[COL_CE] = {"CE%", 5, 0, true, 0},
-	[COL_CNP] = {"CNP/s", 6, 0, true, 7},
+	[COL_CNP] = {"CNP/s", 6, 0, true, 8},
 	[COL_LOSS] = {"LOSS/s", 6, 0, true, 0},
-	[COL_RETR] = {"RETR/s", 6, 0, true, 9},
+	[COL_RETR] = {"RETR/s", 6, 0, true, 10},
 	[COL_VERDICT] = {"VERDICT", 15, 9, false, 0},
+	[COL_FOR] = {"FOR", 4, 0, true, 6},
 	[COL_POD] = {"POD", 12, 12, false, 2},
-	[COL_SPARK] = {"", SPARK_MIN, 0, false, 10},
+	[COL_SPARK] = {"", SPARK_MIN, 0, false, 11},
 };
 
 /* Steps until the row fits: drop the columns with `needed` from FIRST_DROPPED down to
  * LAST_YIELDING; cut verdicts and pods to their minimum; drop the columns down to LAST_DROPPED + 1;
  * cut verdicts and ports to their narrow minimum; drop those of LAST_DROPPED. */
-#define FIRST_DROPPED 10
-#define LAST_YIELDING 7
+#define FIRST_DROPPED 11
+#define LAST_YIELDING 8
 #define LAST_DROPPED  2
 /* Longer names of pods are cut to this width before any column is dropped. */
 #define POD_USEFUL    24
@@ -164,8 +166,19 @@ static void pod_text(const struct top_view *v, const struct top_port *p, int wid
 	snprintf(ret + strlen(ret), size - strlen(ret), "%s", more);
 }
 
-static void cell_text(const struct top_view *v, const struct top_port *p, enum top_column column,
-		      int width, char *ret, size_t size)
+/* "3m20s"; ">3m20s" if the fault already existed when the port was first judged. */
+static void for_text(const struct top_model *m, const struct top_port *p, char *ret, size_t size)
+{
+	int64_t age = top_trouble_age(m, p);
+	char text[AGE_TEXT_SIZE] = "-";
+
+	if (age >= 0)
+		age_text(age, text);
+	snprintf(ret, size, "%s%s", age >= 0 && p->before_start ? ">" : "", text);
+}
+
+static void cell_text(const struct top_view *v, const struct top_model *m, const struct top_port *p,
+		      enum top_column column, int width, char *ret, size_t size)
 {
 	const char *text = column == COL_PORT ? p->name : column == COL_NETDEV ? p->netdev : p->pod;
 	const bool is_down = strcmp(p->state, "down") == 0 || strcmp(p->watch, "down") == 0;
@@ -214,6 +227,9 @@ static void cell_text(const struct top_view *v, const struct top_port *p, enum t
 	case COL_VERDICT:
 		top_columns_verdict_text(v, p, ret, size);
 		break;
+	case COL_FOR:
+		for_text(m, p, ret, size);
+		break;
 	case COL_SPARK:
 		spark_text(p, (size_t)width, v->ascii, ret, size);
 		break;
@@ -246,7 +262,7 @@ static void hide_unknown(struct top_layout *l, const struct top_view *v, const s
 		bool known = m->n_ports == 0 || i == COL_VERDICT;
 
 		for (size_t port = 0; port < m->n_ports && !known; port++) {
-			cell_text(v, &m->ports[port], (enum top_column)i, 0, text, sizeof(text));
+			cell_text(v, m, &m->ports[port], (enum top_column)i, 0, text, sizeof(text));
 			known = !top_columns_is_unknown(text);
 		}
 		if (!known)
@@ -266,7 +282,7 @@ static void measure_columns(struct top_layout *l, const struct top_view *v,
 		for (int i = 0; i < COL_SPARK; i++) {
 			int width;
 
-			cell_text(v, &m->ports[order[row]], (enum top_column)i, 0, text,
+			cell_text(v, m, &m->ports[order[row]], (enum top_column)i, 0, text,
 				  sizeof(text));
 			width = (int)strlen(text);
 			l->widths[i] = width > l->widths[i] ? width : l->widths[i];
@@ -402,7 +418,7 @@ void top_columns_head(struct top_line *line, const struct top_layout *l)
 }
 
 void top_columns_port(struct top_line *line, const struct top_layout *l, const struct top_view *v,
-		      const struct top_port *p)
+		      const struct top_model *m, const struct top_port *p)
 {
 	char text[TOP_LINE_SIZE];
 
@@ -410,7 +426,7 @@ void top_columns_port(struct top_line *line, const struct top_layout *l, const s
 	for (int i = 0; i < N_COLUMNS; i++) {
 		if (!l->widths[i])
 			continue;
-		cell_text(v, p, (enum top_column)i, l->widths[i], text, sizeof(text));
+		cell_text(v, m, p, (enum top_column)i, l->widths[i], text, sizeof(text));
 		if (i != COL_POD && columns[i].narrow)
 			top_columns_cut(text, sizeof(text), (size_t)l->widths[i], v->ascii);
 		top_columns_add_cell(line, l, text, l->widths[i], columns[i].right);

@@ -20,6 +20,7 @@ enum top_column {
 	COL_LOSS,
 	COL_RETR,
 	COL_VERDICT,
+	COL_FOR, /* how long the worst trouble has existed */
 	COL_POD,
 	COL_SPARK,
 	N_COLUMNS
@@ -50,4 +51,4 @@ void top_percent_text(double share, char *ret, size_t size);
 void top_count_text(double n, char *ret, size_t size);
 void top_columns_head(struct top_line *ret, const struct top_layout *);
 void top_columns_port(struct top_line *ret, const struct top_layout *, const struct top_view *,
-		      const struct top_port *);
+		      const struct top_model *, const struct top_port *);

@@ -299,11 +299,32 @@ static json_int_t top_onset_ms(const json_t *ports, const json_t *trouble)
 	return time_ms - (now - since) * 1000;
 }
 
+/* Notes the troubles that are no verdicts. */
+static void note_troubles(struct top_port *p, const json_t *troubles)
+{
+	json_t *t;
+	size_t i;
+
+	p->is_down = p->is_unhealthy = false;
+	json_array_foreach ((json_t *)troubles, i, t) {
+		const char *kind = json_string_value(top_member(t, "kind"));
+
+		if (!kind || strcmp(kind, "verdict") == 0 ||
+		    json_integer_value(top_member(t, "level")) < CTL_LEVEL_WARNING)
+			continue;
+		if (strcmp(kind, "link") == 0)
+			p->is_down = true;
+		else
+			p->is_unhealthy = true;
+	}
+}
+
 /* Copies the port's worst trouble, which is the first in the list. */
 static void take_trouble(struct top_port *p, const json_t *port, const json_t *ports)
 {
 	const json_t *t = json_array_get(top_member(port, "troubles"), 0);
 
+	note_troubles(p, top_member(port, "troubles"));
 	p->level = (int)json_integer_value(top_member(t, "level"));
 	p->of_pf = json_is_true(top_member(t, "ofPf"));
 	p->before_start = json_is_true(top_member(t, "orEarlier"));
@@ -375,19 +396,18 @@ static void take_verdict(struct top_port *p, const json_t *verdict)
 	p->more_pods = json_integer_value(top_member(verdict, "podCount")) - 1;
 }
 
-/* Counts the ports with troubles that are no verdicts. */
+/* Counts the ports with troubles that are no verdicts. A port that is down and unhealthy counts
+ * once. */
 static void count_troubles(struct top_model *m)
 {
 	m->ports_down = m->unhealthy = 0;
 	for (size_t i = 0; i < m->n_ports; i++) {
 		const struct top_port *p = &m->ports[i];
 
-		if (p->level < CTL_LEVEL_WARNING || strcmp(p->kind, "verdict") == 0)
-			continue;
-		if (strcmp(p->kind, "link") == 0)
-			m->ports_down += !has_pf_with_problem(m, p);
-		else
+		if (p->is_unhealthy)
 			m->unhealthy++;
+		else if (p->is_down)
+			m->ports_down += !has_pf_with_problem(m, p);
 	}
 }
 
@@ -440,6 +460,13 @@ double top_use(const struct top_port *p)
 	if (!(p->line > 0))
 		return (double)NAN;
 	return (isnan(sent) || received > sent ? received : sent) / p->line;
+}
+
+int64_t top_trouble_age(const struct top_model *m, const struct top_port *p)
+{
+	return p->level > 0 && p->onset_ms > 0 && m->time_ms >= p->onset_ms
+		       ? (int64_t)(m->time_ms - p->onset_ms) / 1000
+		       : -1;
 }
 
 /* The PF's port of a VF's port; NULL if it is not among those in `order`. */

@@ -40,7 +40,10 @@ struct top_port {
 	 * describe that trouble. */
 	int level;
 	char kind[16]; /* "verdict", "device", "link", ... */
-	bool of_pf;    /* it is a verdict on the port of its PF, and affects the pod */
+	/* It has a trouble of at least a warning that is no verdict, maybe beside a worse verdict:
+	 * its link is down; its device or attachment is in trouble. */
+	bool is_down, is_unhealthy;
+	bool of_pf; /* it is a verdict on the port of its PF, and affects the pod */
 	char cause[48], sentence[200];
 	json_int_t onset_ms; /* CLOCK_MONOTONIC; 0 = unknown */
 	bool before_start;   /* the fault existed before it was first judged */
@@ -62,7 +65,7 @@ struct top_model {
 	 * `rocectl status` and on the page. */
 	size_t critical, warnings, information;
 	size_t ports_down; /* ports of pods that are down, without a verdict that explains it */
-	size_t unhealthy;  /* ports whose device or attachment is in trouble, and has no worse
+	size_t unhealthy;  /* ports whose device or attachment is in trouble, also if they have a
 			      verdict */
 	bool judged;	   /* at least one port is judged or down */
 	char time[32];
@@ -93,5 +96,7 @@ double top_total(const struct top_model *, const size_t *order, size_t n, enum t
 		 bool *ret_least);
 /* Utilization of the link in the busier direction, 0 to 1; NAN = unknown. */
 double top_use(const struct top_port *);
+/* Seconds since the port's worst trouble began; -1 = unknown, or it has none. */
+int64_t top_trouble_age(const struct top_model *, const struct top_port *);
 /* Bytes received plus sent per second, `back` seconds before the newest sample; NAN = unknown. */
 double top_second(const struct top_port *, size_t back);

@@ -427,7 +427,7 @@ static enum top_style add_verdicts(const struct draw *d, struct top_line *line,
 		top_add_part(d, line, ", ", "%zu pod port%s down", m->ports_down,
 			     m->ports_down == 1 ? "" : "s");
 	if (m->unhealthy)
-		top_add_part(d, line, ", ", "%zu device%s unhealthy", m->unhealthy,
+		top_add_part(d, line, ", ", "%zu port%s unhealthy", m->unhealthy,
 			     m->unhealthy == 1 ? "" : "s");
 	if (m->information && d->width >= NARROW_SUMMARY)
 		top_add_part(d, line, ", ", "%zu information", m->information);
@@ -513,22 +513,50 @@ static void put_summary(const struct draw *d, const struct top_view *v, const st
 	add_ports_shown(d, &line, v, m, n, rows);
 	sort_name(v, sort, sizeof(sort));
 	top_add_part(d, &line, "; ", "by %s%s", sort, v->backwards ? ", reversed" : "");
-	top_add_part(d, &line, ", ", "%s", v->only_verdicts ? "verdicts only" : "");
+	top_add_part(d, &line, ", ", "%s", v->only_verdicts ? "in trouble only" : "");
 	add_traffic(d, &line, m, order, n);
 	top_put_line(d, 1, line.text, top_is_old(v, m) ? TOP_OLD : style);
 }
 
-static void put_keys(const struct draw *d, const struct top_view *v)
+/* Number of ports in `order` from `from` on whose worst trouble has this word. */
+static size_t ports_with(const struct top_model *m, const size_t *order, size_t from, size_t n,
+			 const char *word)
+{
+	size_t found = 0;
+
+	for (size_t i = from; i < n; i++)
+		found += strcmp(m->ports[order[i]].cause, word) == 0;
+	return found;
+}
+
+/* Lists the words of the ports shown, in their order: "link_down 4, packet_loss 1". */
+static void add_words(const struct draw *d, struct top_line *line, const struct top_model *m,
+		      const size_t *order, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const char *word = m->ports[order[i]].cause;
+
+		if (ports_with(m, order, 0, i, word) == 0)
+			top_add_part(d, line, ", ", "%s %zu", word,
+				     ports_with(m, order, i, n, word));
+	}
+}
+
+static void put_keys(const struct draw *d, const struct top_view *v, const struct top_model *m,
+		     const size_t *order, size_t n_ports)
 {
 	static const char *const keys[] = {"? keys", "q quit",	   "Enter details", "/ filter",
-					   "s sort", "v verdicts", "space freeze"};
+					   "s sort", "v troubles", "space freeze"};
 	struct top_line line = {.len = 0};
 
 	if (v->problem[0])
 		top_put_line(d, 2, v->problem, TOP_CRITICAL);
 	else if (v->typing || v->filter[0])
 		top_add_part(d, &line, "", "/%s%s", v->filter, v->typing ? "_" : "");
-	for (size_t i = 0; i < ARRAY_SIZE(keys) && !v->typing && !v->filter[0]; i++)
+	else if (v->only_verdicts)
+		add_words(d, &line, m, order, n_ports);
+	for (size_t i = 0;
+	     i < ARRAY_SIZE(keys) && line.len < d->width && !v->typing && !v->filter[0]; i++)
 		top_add_part(d, &line, "  ", "%s", keys[i]);
 	if (!v->problem[0])
 		top_put_line(d, 2, line.text, TOP_PLAIN);
@@ -548,7 +576,7 @@ static void put_help(const struct draw *d, size_t height)
 		"s S      next, previous order",
 		"r        reverse",
 		"/        filter; Esc: all ports",
-		"v        only ports with verdicts",
+		"v        only ports in trouble",
 		"space    freeze",
 		"arrows   select; also j, k, page keys",
 		"q        quit",
@@ -576,11 +604,12 @@ static enum top_style style_of(const struct top_port *p)
 }
 
 static void top_put_port(const struct draw *d, const struct top_layout *l, const struct top_view *v,
-			 const struct top_port *p, size_t at, enum top_style style)
+			 const struct top_model *m, const struct top_port *p, size_t at,
+			 enum top_style style)
 {
 	struct top_line line;
 
-	top_columns_port(&line, l, v, p);
+	top_columns_port(&line, l, v, m, p);
 	top_put_line(d, at, line.text, style);
 }
 
@@ -589,12 +618,13 @@ static void put_sentence(const struct draw *d, const struct top_model *m, const 
 			 size_t row, enum top_style style)
 {
 	struct top_line line = {.len = 0};
+	int64_t seconds = top_trouble_age(m, p);
 	char age[AGE_TEXT_SIZE] = "";
 
 	if (p->level == 0)
 		return;
-	if (p->onset_ms > 0 && m->time_ms >= p->onset_ms)
-		age_text((m->time_ms - p->onset_ms) / 1000, age);
+	if (seconds >= 0)
+		age_text(seconds, age);
 	top_add_part(d, &line, "", "%s: %s%s", p->name, p->cause, p->of_pf ? " of its PF" : "");
 	top_add_part(d, &line, ", ", "%s", p->pods[0] && !p->of_pf ? p->pods : p->pod);
 	top_add_part(d, &line, ", ", "%s%s%s", age[0] ? "since " : "", age,
@@ -609,8 +639,7 @@ static void put_nothing(const struct draw *d, const struct top_view *v, const st
 	struct top_line line = {.len = 0};
 
 	if (m->n_ports > 0) {
-		top_add_part(d, &line, "", "no port%s%s%s",
-			     v->only_verdicts ? " with a verdict" : "",
+		top_add_part(d, &line, "", "no port%s%s%s", v->only_verdicts ? " in trouble" : "",
 			     v->filter[0] ? " matches /" : "", v->filter);
 		top_add_part(d, &line, "; ", "Esc: all %zu ports", m->n_ports);
 	} else if (m->time[0]) {
@@ -636,7 +665,7 @@ void top_draw(struct top_view *v, const struct top_model *m, size_t width, size_
 	put_first(&d, v, m);
 	put_summary(&d, v, m, order, n, rows);
 	if (height)
-		put_keys(&d, v);
+		put_keys(&d, v, m, order, n);
 	if (height && v->help) {
 		put_help(&d, height);
 		free(order);
@@ -646,7 +675,7 @@ void top_draw(struct top_view *v, const struct top_model *m, size_t width, size_
 	for (size_t i = 0; i < rows && v->first + i < n; i++) {
 		const struct top_port *p = &m->ports[order[v->first + i]];
 
-		top_put_port(&d, &layout, v, p, ROWS_ABOVE + i,
+		top_put_port(&d, &layout, v, m, p, ROWS_ABOVE + i,
 			     height && v->first + i == row ? TOP_SELECTED
 			     : old			   ? TOP_OLD
 							   : style_of(p));

@@ -66,6 +66,14 @@ enum cause {
 
 enum severity { SEVERITY_NONE, SEVERITY_INFO, SEVERITY_WARNING, SEVERITY_CRITICAL };
 
+/* Where a fault is. */
+enum fault_side {
+	SIDE_UNCLEAR, /* it cannot be told from this node, or makes other evidence doubtful */
+	SIDE_NETWORK, /* the wire, the switches, or traffic that meets in them */
+	SIDE_NODE,    /* this node: NIC, bus, drivers, settings, device files */
+	SIDE_APPLICATION,
+};
+
 /* The runbook has a section per cause, under its name. This is its path in our repository, and in
  * the daemon's HTTP tree. */
 #define CAUSE_RUNBOOK "docs/runbook.md"
@@ -100,6 +108,7 @@ struct cause_row {
 	const char *disproof;	/* evidence that would rule it out */
 	const char *source;	/* origin of the rule */
 	enum severity severity; /* highest severity that the rule gives */
+	enum fault_side side;
 	/* Series that the rule needs; if a series exists per priority, one priority is enough. */
 	enum series needs[CAUSE_NEEDS];
 	unsigned n_needs;

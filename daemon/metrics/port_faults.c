@@ -2,38 +2,30 @@
 #include "port_faults.h"
 
 #include <math.h>
-#include <string.h>
 
 static const enum series series_of_fault[N_NIC_FAULTS] = {
 	[NIC_FAULT_TX_TIMEOUT] = SERIES_TX_TIMEOUTS,
 	[NIC_FAULT_HEALTH_REPORT] = SERIES_HEALTH_REPORTS,
 };
 
-/* Finds the faults of a device. Both lists are in the order of the host's devices, so the search
- * starts at *at. NULL: the device's faults are unknown. */
-static const struct event_nic *port_faults_nic_of(const struct event_summary *s, const char *device,
-						  unsigned *at)
+/* Faults are those of the port's function, because two devices in different namespaces may have
+ * the same name. False: unknown. soft-RoCE may be on any NIC. */
+static bool port_faults_of(const struct event_summary *s, const struct port_observation *port,
+			   uint64_t ret[N_NIC_FAULTS])
 {
-	unsigned n = s ? s->n_nics : 0;
-
-	for (unsigned i = 0; i < n; i++, *at = (*at + 1) % n)
-		if (strcmp(s->nics[*at].device, device) == 0)
-			return &s->nics[*at];
-	return NULL;
+	return s && port->function[0] && !is_soft_roce(port) &&
+	       bpf_tally_faults(&s->tally, port->function, ret);
 }
 
 void port_faults_set(struct port_observation *ports, size_t n_ports, const struct event_summary *s)
 {
-	unsigned at = 0;
-
 	for (size_t i = 0; i < n_ports; i++) {
-		const struct event_nic *nic = is_soft_roce(&ports[i])
-						      ? NULL
-						      : port_faults_nic_of(s, ports[i].device, &at);
+		uint64_t faults[N_NIC_FAULTS];
+		bool known = port_faults_of(s, &ports[i], faults);
 
 		for (unsigned k = 0; k < N_NIC_FAULTS; k++)
-			ports[i].value[series_of_fault[k]] = nic && s->faults_watched[k]
-								     ? (double)nic->faults[k]
+			ports[i].value[series_of_fault[k]] = known && s->faults_watched[k]
+								     ? (double)faults[k]
 								     : (double)NAN;
 	}
 }

@@ -113,6 +113,15 @@ static bool is_own(const struct granted *g, const struct pool_view *v, const str
 	return false;
 }
 
+/* True if no device has this RDMA node now, and the host sees all RDMA devices. If the pool
+ * requires RDMA, health_judge() reports that the device or its node is missing. */
+static bool node_conflicts_is_lost(const struct pool_view *v, const struct host *h,
+				   const char *node)
+{
+	return is_rdma_node(node) && h->rdma_mode == RDMA_NETNS_SHARED && v &&
+	       v->pool->kind == POOL_EXCLUSIVE && !health_requires_rdma(v->pool);
+}
+
 /* True if any function granted by `g` has a node of this kind now. If not, the node is unknown, not
  * changed. */
 static bool node_conflicts_is_seen(const struct granted *g, const struct pool_view *v,
@@ -155,7 +164,8 @@ static int add_conflicts(struct node_conflicts *c, const struct granted *g)
 		const char *other;
 
 		if (!is_of_one_device(node) || is_own(g, v, c->in.host, node, &other) ||
-		    (!other && !node_conflicts_is_seen(g, v, c->in.host, node)))
+		    (!other && !node_conflicts_is_seen(g, v, c->in.host, node) &&
+		     !node_conflicts_is_lost(v, c->in.host, node)))
 			continue;
 		at = array_push(c->items, c->n);
 		if (!at)

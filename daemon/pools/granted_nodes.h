@@ -38,8 +38,8 @@ struct node_conflicts {
 };
 
 /* Finds the conflicts. Unknown objects are no conflict: a resource whose IDs are neither functions
- * nor in one of the pools, or a device without an RDMA device in the host's list. -ENOMEM leaves
- * the empty list. */
+ * nor in one of the pools, or a device without an RDMA device in the host's list, unless that list
+ * is complete (shared mode). -ENOMEM leaves the empty list. */
 int node_conflicts_build(struct node_conflicts *ret, const struct granted_input *);
 void node_conflicts_done(struct node_conflicts *);
 

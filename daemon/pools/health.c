@@ -212,9 +212,7 @@ static bool is_link_down(const struct host_index *ix, const struct fn_parts *par
 
 /* --- RDMA ------------------------------------------------------------------------------------- */
 
-/* True if the pool requires RDMA, which it does only if all of its selectors do: a function may
- * have matched a selector without RDMA. */
-static bool requires_rdma(const struct pool *p)
+bool health_requires_rdma(const struct pool *p)
 {
 	for (size_t i = 0; i < p->n_selectors; i++)
 		if (!p->selectors[i].is_rdma)
@@ -232,19 +230,45 @@ static bool is_port_judged(const struct pool *p, const struct fn_parts *parts,
 	       own_link(parts, false) >= SEEN_DEAD;
 }
 
+/* Judges whether programs can open the RDMA device. */
+static unsigned judge_rdma_nodes(const struct pool *p, const struct rdma_dev *rdma)
+{
+	if (!rdma)
+		return HEALTH_BIT(HEALTH_NO_RDMA);
+	return !rdma->uverbs[0] || rdma->no_uverbs_node ||
+			       (p->require_umad && (!rdma->umad[0] || rdma->no_umad_node))
+		       ? HEALTH_BIT(HEALTH_NO_CHARDEV)
+		       : 0;
+}
+
+/* True if the host sees the RDMA device of a container's function, or would see it if there were
+ * one: in shared mode RDMA devices stay in the host. In exclusive mode it may be in a namespace
+ * that the daemon cannot enter, and its nodes are visible only in the host. */
+static bool is_rdma_seen(const struct host_index *ix, const struct rdma_dev *rdma)
+{
+	return rdma ? rdma->nsid == NSID_HOST : ix->host->rdma_mode == RDMA_NETNS_SHARED;
+}
+
 static unsigned judge_rdma(const struct pool *p, const struct fn_parts *parts)
 {
 	const struct rdma_dev *rdma = health_rdma_of(parts);
-	unsigned reasons = 0;
+	unsigned reasons = judge_rdma_nodes(p, rdma);
 
 	if (!rdma)
-		return HEALTH_BIT(HEALTH_NO_RDMA);
-	if (!rdma->uverbs[0] || rdma->no_uverbs_node ||
-	    (p->require_umad && (!rdma->umad[0] || rdma->no_umad_node)))
-		reasons |= HEALTH_BIT(HEALTH_NO_CHARDEV);
+		return reasons;
 	if (!p->ignore_link && !any_port_active(rdma) && is_port_judged(p, parts, rdma))
 		reasons |= HEALTH_BIT(HEALTH_PORT_DOWN);
 	return reasons;
+}
+
+/* The container opened its node before, or opens it when it restarts; the state of its port is that
+ * of its netdev, which may be elsewhere. */
+static unsigned judge_held_rdma(const struct pool *p, const struct host_index *ix,
+				const struct fn_parts *parts)
+{
+	const struct rdma_dev *rdma = health_rdma_of(parts);
+
+	return health_requires_rdma(p) && is_rdma_seen(ix, rdma) ? judge_rdma_nodes(p, rdma) : 0;
 }
 
 /* --- one function ----------------------------------------------------------------------------- */
@@ -283,10 +307,10 @@ static unsigned judge_function(const struct pool *p, const struct host_index *ix
 	if (p->type != DEVICE_ACCELERATOR && !p->ignore_link && is_link_down(ix, &parts))
 		reasons |= HEALTH_BIT(HEALTH_LINK_DOWN);
 	if (held)
-		return reasons;
+		return reasons | judge_held_rdma(p, ix, &parts);
 	if (is_driver_wrong(p, f))
 		reasons |= HEALTH_BIT(HEALTH_NO_DRIVER);
-	return requires_rdma(p) ? reasons | judge_rdma(p, &parts) : reasons;
+	return health_requires_rdma(p) ? reasons | judge_rdma(p, &parts) : reasons;
 }
 
 /* --- one offer -------------------------------------------------------------------------------- */

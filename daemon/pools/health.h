@@ -9,10 +9,14 @@
 #include "plugin.h"
 #include "pools.h"
 
+/* True if all selectors of the pool require RDMA; otherwise a function may have matched a selector
+ * without RDMA. */
+bool health_requires_rdma(const struct pool *);
 /* Returns the current reasons (HEALTH_BIT) against the functions of an offer; none if at least one
- * function is fit. held: a container has the offer. Then only the bus, devlink and the PF are
- * judged, because the host cannot see the container's namespace. Slots of shared pools are judged
- * in the same way in both cases, because their device stays in the host. */
+ * function is fit. held: a container has the offer. Then only the bus, devlink, the PF and, if the
+ * host sees it, the RDMA device with its nodes are judged, because the host cannot see the
+ * container's namespace. Slots of shared pools are judged in the same way in both cases, because
+ * their device stays in the host. */
 unsigned health_judge(const struct pool_view *, const struct offer *, const struct host_index *,
 		      bool held);
 

@@ -118,10 +118,10 @@ static void test_pods(void **state)
 	assert_pods(
 		&t,
 		"{\"generation\":9,\"source\":\"api\",\"pods\":[{\"namespace\":\"train\","
-		"\"name\":\"job-7\",\"uid\":null,\"containers\":[{\"name\":\"main\",\"devices\":["
+		"\"name\":\"job-7\",\"uid\":null,\"network\":{\"answer\":\"unknown\",\"why\":\"Unknown: 0000:03:00.2 has no RDMA port that is watched\"},\"containers\":[{\"name\":\"main\",\"devices\":["
 		"{\"resource\":\"rocelet.dev/roce\",\"id\":\"0000:03:00.2\",\"rdma\":null,\"watch\":null,\"health\":null,"
 		"\"troubles\":[],\"attachment\":null}]}]},{\"namespace\":"
-		"\"train\",\"name\":\"reader-0\",\"uid\":null,\"containers\":[{\"name\":"
+		"\"train\",\"name\":\"reader-0\",\"uid\":null,\"network\":{\"answer\":\"unknown\",\"why\":\"Unknown: 0 has no RDMA port that is watched\"},\"containers\":[{\"name\":"
 		"\"main\",\"devices\":[{\"resource\":\"rdma/hca_shared\",\"id\":\"0\",\"rdma\":null,\"watch\":null,"
 		"\"health\":null,\"troubles\":[],\"attachment\":null}]}]}]}");
 	resource_table_done(&t);

@@ -155,7 +155,7 @@ static void test_unhealthy_device(void **state)
 	assert_true(f->condition.troubles[0].or_earlier);
 	assert_string_equal(f->condition.troubles[0].what,
 			    "device 0000:03:00.2 is unhealthy: link_down");
-	assert_string_equal(f->condition.troubles[0].help, doctor_health_help(HEALTH_LINK_DOWN));
+	assert_string_equal(f->condition.troubles[0].help, trouble_row(WORD_LINK_DOWN)->advice);
 	/* A free device affects no pod. */
 	f->table.devices[0].state = RESERVATION_FREE;
 	assert_condition(f, "warning: device link_down, device pci");

@@ -15,6 +15,7 @@
 #include "golden.h"
 #include "route.h"
 #include "schema.h"
+#include "schema_about.h"
 #include "test_group.h"
 
 static void print_openapi(FILE *f)
@@ -83,6 +84,62 @@ static void test_every_schema_is_complete(void **state)
 	json_decref(schemas);
 }
 
+/* Every member is described, and every description has a member. */
+static void test_every_member_is_described(void **state)
+{
+	const struct schema_object *object;
+	const struct schema_about *row;
+	json_t *used = json_object(), *member;
+	const char *name;
+
+	(void)state;
+	for (size_t i = 0; (object = schema_object(i)); i++) {
+		json_t *schema = schema_of_object(object);
+
+		json_object_foreach (json_object_get(schema, "properties"), name, member) {
+			const struct schema_about *about = schema_about(object->name, name);
+
+			if (!about || !json_object_get(member, "description"))
+				fail_msg("%s.%s is not described", object->name, name);
+			json_object_set_new(used, about->member, json_true());
+		}
+		json_decref(schema);
+	}
+	for (size_t i = 0; (row = schema_about_row(i)); i++)
+		if (!json_object_get(used, row->member))
+			fail_msg("no document has %s", row->member);
+	json_decref(used);
+}
+
+/* A generator of clients needs a name for each operation, and the possible words. */
+static void test_operations(void **state)
+{
+	size_t len;
+	char *text = openapi_text(&len);
+	json_t *document = text ? json_loads(text, 0, NULL) : NULL, *path, *seen = json_object();
+	const char *name;
+
+	(void)state;
+	assert_non_null(document);
+	json_object_foreach (json_object_get(document, "paths"), name, path) {
+		const json_t *get = json_object_get(path, "get");
+		const char *id = json_string_value(json_object_get(get, "operationId"));
+
+		assert_non_null(id);
+		assert_null(json_object_get(seen, id));
+		json_object_set_new(seen, id, json_true());
+	}
+	assert_non_null(json_object_get(seen, "getDiagnosisSample"));
+	assert_non_null(json_object_get(seen, "getIndex"));
+	assert_non_null(json_object_get(seen, "getOpenapi"));
+	assert_int_equal(json_array_size(json_object_get(document, "servers")), 1);
+	assert_non_null(strstr(text, "\"enum\":[\"info\",\"warning\",\"critical\"]"));
+	assert_non_null(strstr(text, "\"enum\":[\"unknown\",\"no\",\"yes\"]"));
+	json_decref(seen);
+	json_decref(document);
+	free(text);
+}
+
 static void assert_schema(const char *type, const char *want)
 {
 	json_t *schema = schema_of_type(type);
@@ -118,6 +175,8 @@ TEST_GROUP(openapi)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_openapi),
 		cmocka_unit_test(test_every_schema_is_complete),
+		cmocka_unit_test(test_every_member_is_described),
+		cmocka_unit_test(test_operations),
 		cmocka_unit_test(test_types),
 	};
 

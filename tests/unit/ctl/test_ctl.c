@@ -19,10 +19,10 @@
 #include "cleanup.h"
 #include "ctl_show.h"
 #include "ctl_show_diagnosis.h"
-#include "ctl_words.h"
 #include "golden.h"
 #include "health.h"
 #include "test_group.h"
+#include "trouble_word.h"
 #include "version.h"
 
 static char words[512], *argv[64];
@@ -753,25 +753,50 @@ static void test_diagnosis_level(void **state)
 	}
 }
 
-/* `explain` knows every reason for which a device is unhealthy, and the page has every word. */
+/* `explain` knows every reason for which a device is unhealthy. */
 static void test_words_of_troubles(void **state)
 {
-	const struct ctl_word *word;
 	char text[2048];
 
 	(void)state;
 	for (unsigned r = 0; r < N_HEALTH_REASONS; r++) {
 		health_text(HEALTH_BIT(r), text, sizeof(text));
-		if (!ctl_word_find(text))
+		if (!trouble_row_find(text))
 			fail_msg("%s is not explained", text);
 	}
-	assert_null(ctl_word_find("mlx5_3"));
+	assert_null(trouble_row_find("mlx5_3"));
 	assert_int_equal(run("/nowhere", "explain no_chardev", text, sizeof(text)), CTL_OK);
 	assert_non_null(strstr(text, "no_chardev: a node of the device in /dev/infiniband is"));
 	assert_int_equal(run("/nowhere", "explain link_down -o json", text, sizeof(text)), CTL_OK);
 	assert_non_null(strstr(text, "\"word\": \"link_down\""));
-	for (size_t i = 0; (word = ctl_word(i)); i++)
-		assert_ptr_equal(ctl_word_find(word->word), word);
+	for (int i = 0; i < N_TROUBLE_WORDS; i++)
+		assert_ptr_equal(trouble_row_find(trouble_row((enum trouble_word)i)->word),
+				 trouble_row((enum trouble_word)i));
+}
+
+/* Each "word: 'Title'" of the page's tables is a word of ours. */
+static void test_words_of_the_page(void **state)
+{
+	FILE *f = fopen("daemon/web/troubles.js", "r");
+	char line[1024], word[64];
+	size_t n = 0;
+
+	(void)state;
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f) && strncmp(line, "function ", 9) != 0)
+		for (const char *at = line; (at = strstr(at, ": '")); at += 3) {
+			const char *from = at;
+
+			while (from > line &&
+			       (from[-1] == '_' || (from[-1] >= 'a' && from[-1] <= 'z')))
+				from--;
+			snprintf(word, sizeof(word), "%.*s", (int)(at - from), from);
+			if (!trouble_row_find(word))
+				fail_msg("the page has %s", word);
+			n++;
+		}
+	fclose(f);
+	assert_true(n >= N_TROUBLE_WORDS - 1);
 }
 
 /* Documents of unexpected types must not crash the output. */
@@ -813,6 +838,7 @@ TEST_GROUP(ctl)
 		cmocka_unit_test(test_diagnosis),
 		cmocka_unit_test(test_diagnosis_level),
 		cmocka_unit_test(test_words_of_troubles),
+		cmocka_unit_test(test_words_of_the_page),
 		cmocka_unit_test(test_documents_of_unexpected_types),
 	};
 

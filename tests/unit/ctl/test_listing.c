@@ -319,6 +319,68 @@ static void test_json_is_selected_and_sorted(void **state)
 	json_decref(document);
 }
 
+/* A table lists the worst pod first, with its rows together; the unknown is before the ok. Names
+ * and documents keep the daemon's order. */
+static void test_the_worst_first(void **state)
+{
+	static const char pods[] =
+		"{\"pods\":[{\"name\":\"ok\",\"containers\":[{\"devices\":[{\"id\":\"1\",\"health\":"
+		"\"ok\"}]}]},{\"name\":\"new\",\"containers\":[{\"devices\":[{\"id\":\"2\",\"health\":"
+		"null}]}]},{\"name\":\"bad\",\"containers\":[{\"devices\":[{\"id\":\"3\",\"health\":"
+		"\"ok\"},{\"id\":\"4\",\"health\":\"critical\"}]}]},{\"name\":\"so\",\"containers\":"
+		"[{\"devices\":[{\"id\":\"5\",\"health\":\"warning\"}]}]}]}";
+	const struct listing_choice by_default = {.columns = "device",
+						  .no_headers = true,
+						  .limit = -1},
+				    by_device = {.columns = "device",
+						 .no_headers = true,
+						 .sort_by = "device",
+						 .limit = -1},
+				    names = {.format = "name", .limit = -1};
+	const struct {
+		const struct listing_choice *choice;
+		const char *want;
+	} rows[] = {{&by_default, "4\n3\n5\n2\n1\n"},
+		    {&by_device, "1\n2\n3\n4\n5\n"},
+		    {&names, "ok\nnew\nbad\nso\n"}};
+	json_t *document = json_loads(pods, 0, NULL);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		char *text = NULL;
+		size_t len;
+		FILE *f = open_memstream(&text, &len);
+
+		assert_int_equal(listing_show(&listing_pods, rows[i].choice, document, f, f), 0);
+		fclose(f);
+		assert_string_equal(text, rows[i].want);
+		free(text);
+	}
+	json_decref(document);
+}
+
+/* An unhealthy device is worse if a container has it. */
+static void test_the_worst_device_first(void **state)
+{
+	static const char devices[] =
+		"{\"devices\":[{\"id\":\"1\",\"resources\":[{\"healthy\":true}]},{\"id\":\"2\","
+		"\"resources\":[{\"healthy\":false}]},{\"id\":\"3\",\"resources\":[{\"healthy\":"
+		"false,\"holder\":{\"pod\":\"a\"}}]},{\"id\":\"4\",\"attachment\":{\"state\":"
+		"\"bad\"}}]}";
+	const struct listing_choice choice = {.columns = "device", .no_headers = true, .limit = -1};
+	json_t *document = json_loads(devices, 0, NULL);
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	(void)state;
+	assert_int_equal(listing_show(&listing_devices, &choice, document, f, f), 0);
+	fclose(f);
+	assert_string_equal(text, "3\n2\n4\n1\n");
+	free(text);
+	json_decref(document);
+}
+
 static void test_pods_by_any_name_of_their_devices(void **state)
 {
 	static const char *const names[] = {"0000:03:00.2", "ens1f0v1", "mlx5_4", "net1"};
@@ -579,6 +641,8 @@ TEST_GROUP(listing)
 		cmocka_unit_test(test_columns_and_ages),
 		cmocka_unit_test(test_age_texts),
 		cmocka_unit_test(test_json_is_selected_and_sorted),
+		cmocka_unit_test(test_the_worst_first),
+		cmocka_unit_test(test_the_worst_device_first),
 		cmocka_unit_test(test_pods_by_any_name_of_their_devices),
 		cmocka_unit_test(test_changes),
 		cmocka_unit_test(test_no_free_device),

@@ -728,11 +728,46 @@ static void test_devices_in_trouble(void **state)
 	       "\"2026-01-02T02:59:05.000Z\",\"orEarlier\":true}]}]}",
 	       "{\"verdicts\":[]}");
 	top_draw(&v, &m, 120, 8, put, &s);
-	assert_non_null(strstr(s.rows[1], "1 device unhealthy"));
+	assert_non_null(strstr(s.rows[1], "1 port unhealthy"));
 	assert_null(strstr(s.rows[1], "no problems"));
-	assert_non_null(strstr(s.rows[4], "crit: link_down"));
+	assert_non_null(strstr(s.rows[3], "VERDICT           FOR  POD"));
+	assert_non_null(strstr(s.rows[4], "crit: link_down   >5m  train/a"));
 	assert_string_equal(s.rows[7], "mlx5_1/1: link_down, train/a, since 5m or longer: it is "
 				       "unhealthy");
+	top_model_done(&m);
+}
+
+/* A port that has a verdict and an unhealthy device counts as both; the key v lists the words. */
+static void test_troubles_beside_verdicts(void **state)
+{
+	struct top_view v = {.ascii = true};
+	struct top_model m = {.n_ports = 0};
+	struct screen s = {.height = 0};
+
+	(void)state;
+	update(&m,
+	       "{\"time\":\"2026-01-02T03:04:05.000Z\",\"timeMs\":900000,\"ports\":[{\"device\":"
+	       "\"mlx5_1\",\"port\":1,\"watch\":\"judged\",\"now\":{},\"troubles\":[{\"kind\":"
+	       "\"verdict\",\"word\":\"packet_loss\",\"level\":3},{\"kind\":\"device\",\"word\":"
+	       "\"pci\",\"level\":3}]},{\"device\":\"mlx5_2\",\"port\":1,\"watch\":\"judged\","
+	       "\"now\":{},\"troubles\":[{\"kind\":\"verdict\",\"word\":\"packet_loss\",\"level\":"
+	       "2}]},{\"device\":\"mlx5_3\",\"port\":1,\"watch\":\"judged\",\"now\":{},"
+	       "\"troubles\":[{\"kind\":\"link\",\"word\":\"link_down\",\"level\":2}]},{\"device\":"
+	       "\"mlx5_4\",\"port\":1,\"watch\":\"judged\",\"now\":{},\"troubles\":[]}]}",
+	       "{\"verdicts\":[{\"device\":\"mlx5_1\",\"port\":1,\"level\":3,\"cause\":"
+	       "\"packet_loss\"},{\"device\":\"mlx5_2\",\"port\":1,\"level\":2,\"cause\":"
+	       "\"packet_loss\"}]}");
+	top_key(&v, &m, 'v', 12);
+	top_draw(&v, &m, 160, 12, put, &s);
+	assert_non_null(strstr(s.rows[1], "2 problems: 1 critical, 1 warning, 1 pod port down, "
+					  "1 port unhealthy"));
+	assert_non_null(strstr(s.rows[1], "in trouble only"));
+	assert_int_equal(strncmp(s.rows[2], "packet_loss 2, link_down 1  ? keys", 34), 0);
+	top_draw(&v, &m, 40, 12, put, &s);
+	assert_string_equal(s.rows[2], "packet_loss 2, link_down 1  ? keys");
+	top_key(&v, &m, 'v', 12);
+	top_draw(&v, &m, 40, 12, put, &s);
+	assert_int_equal(strncmp(s.rows[2], "? keys", 6), 0);
 	top_model_done(&m);
 }
 
@@ -744,7 +779,7 @@ static void test_no_rows_have_a_reason(void **state)
 	draw_long(&s, 80, 12, "/nosuch");
 	assert_string_equal(s.rows[4], "no port matches /nosuch; Esc: all 1 ports");
 	draw_long(&s, 80, 12, "/nosuch\nv");
-	assert_string_equal(s.rows[4], "no port with a verdict matches /nosuch; Esc: all 1 ports");
+	assert_string_equal(s.rows[4], "no port in trouble matches /nosuch; Esc: all 1 ports");
 	draw_long(&s, 80, 12, "v/nosuch\033");
 	assert_non_null(strstr(s.rows[4], "crit"));
 }
@@ -965,6 +1000,7 @@ TEST_GROUP(top)
 		cmocka_unit_test(test_numbers_are_never_cut),
 		cmocka_unit_test(test_the_pod_is_shown),
 		cmocka_unit_test(test_devices_in_trouble),
+		cmocka_unit_test(test_troubles_beside_verdicts),
 		cmocka_unit_test(test_no_rows_have_a_reason),
 		cmocka_unit_test(test_cause_and_pod_come_first),
 		cmocka_unit_test(test_sort_keys),

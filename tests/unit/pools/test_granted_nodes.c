@@ -119,6 +119,25 @@ static void test_a_device_without_a_visible_node(void **state)
 	assert_int_equal(judge(f, "0000:03:00.2"), HELD);
 }
 
+/* In shared mode the host sees every RDMA device, so no device has the node. A pool that requires
+ * RDMA reports it as no_rdma or no_chardev. */
+static void test_a_node_that_was_removed(void **state)
+{
+	struct pool_fixture *f = *state;
+	struct pool *p = pool_of_all(f, POOL_EXCLUSIVE);
+
+	number(f, "mlx5_1", "");
+	assert_int_equal(judge(f, "0000:03:00.1"), 0);
+	f->host.rdma_mode = RDMA_NETNS_SHARED;
+	assert_int_equal(judge(f, "0000:03:00.1"), CHANGED);
+	assert_int_equal(judge(f, "0000:03:00.2"), 0);
+	p->selectors[0].is_rdma = true;
+	assert_int_equal(judge(f, "0000:03:00.1"), 0);
+	p->selectors[0].is_rdma = false;
+	f->host.rdma_mode = RDMA_NETNS_EXCLUSIVE;
+	assert_int_equal(judge(f, "0000:03:00.1"), 0);
+}
+
 /* The checkpoint still lists a pod that has ended. */
 static void test_an_ended_pod_is_ignored(void **state)
 {
@@ -324,6 +343,7 @@ TEST_GROUP(granted_nodes)
 		POOL_TEST(test_swapped_numbers),
 		POOL_TEST(test_a_number_that_no_device_has),
 		POOL_TEST(test_a_device_without_a_visible_node),
+		POOL_TEST(test_a_node_that_was_removed),
 		POOL_TEST(test_an_ended_pod_is_ignored),
 		POOL_TEST(test_an_outdated_grant_is_ignored),
 		POOL_TEST(test_shared_nodes_have_no_owner),

@@ -205,7 +205,7 @@ static void test_rdma_devices(void **state)
 
 	f->rdma[R_VF].uverbs[0] = '\0';
 	EXPECT(f, VF, false, NO_CHARDEV);
-	EXPECT(f, VF, true, 0);
+	EXPECT(f, VF, true, NO_CHARDEV);
 	f->rdma[R_VF].function[0] = '\0';
 	EXPECT(f, VF, false, NO_RDMA);
 	f->selector.is_rdma = false;
@@ -230,7 +230,7 @@ static void test_device_nodes(void **state)
 	f->rdma[R_VF].no_umad_node = false;
 	f->rdma[R_VF].no_uverbs_node = true;
 	EXPECT(f, VF, false, NO_CHARDEV);
-	EXPECT(f, VF, true, 0);
+	EXPECT(f, VF, true, NO_CHARDEV);
 }
 
 static void test_broken_hardware_counts_for_held_devices(void **state)
@@ -427,6 +427,35 @@ static void test_infiniband_is_judged_by_its_ports(void **state)
 }
 
 /* --- shared pools ----------------------------------------------------------------------------- */
+
+/* A container cannot use its device if the RDMA device or its node was removed. What the host
+ * cannot see is unknown: in exclusive mode the RDMA device may be in the container's namespace. */
+static void test_nodes_of_held_devices(void **state)
+{
+	struct fixture *f = *state;
+	struct rdma_dev *r = &f->rdma[R_VF];
+
+	f->host.rdma_mode = RDMA_NETNS_SHARED;
+	EXPECT(f, VF, true, 0);
+	r->no_uverbs_node = true;
+	EXPECT(f, VF, true, HEALTH_BIT(HEALTH_NO_CHARDEV));
+	r->no_uverbs_node = false;
+	r->uverbs[0] = '\0';
+	EXPECT(f, VF, true, HEALTH_BIT(HEALTH_NO_CHARDEV));
+	f->selector.is_rdma = false;
+	EXPECT(f, VF, true, 0);
+	f->selector.is_rdma = true;
+	f->host.rdma_mode = RDMA_NETNS_EXCLUSIVE;
+	EXPECT(f, VF, true, HEALTH_BIT(HEALTH_NO_CHARDEV));
+	r->nsid = 3; /* in the container */
+	EXPECT(f, VF, true, 0);
+	r->function[0] = '\0'; /* removed, or in a namespace that cannot be entered */
+	EXPECT(f, VF, true, 0);
+	f->host.rdma_mode = RDMA_NETNS_UNKNOWN;
+	EXPECT(f, VF, true, 0);
+	f->host.rdma_mode = RDMA_NETNS_SHARED;
+	EXPECT(f, VF, true, HEALTH_BIT(HEALTH_NO_RDMA));
+}
 
 static void test_shared_devices_are_judged_even_if_held(void **state)
 {
@@ -653,6 +682,7 @@ TEST_GROUP(health)
 		T(test_a_pf_is_judged_by_its_own_link),
 		T(test_one_active_port_is_enough),
 		T(test_infiniband_is_judged_by_its_ports),
+		T(test_nodes_of_held_devices),
 		T(test_shared_devices_are_judged_even_if_held),
 		T(test_one_healthy_member_is_enough),
 		T(test_software_devices),
