@@ -110,26 +110,6 @@ bool sandbox_is_younger(const struct sandbox *a, const struct sandbox *b)
 	return a->created_ns > b->created_ns;
 }
 
-static bool same_networks(const char *a, const char *b)
-{
-	return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
-static bool is_same_sandbox(const struct sandbox *a, const struct sandbox *b)
-{
-	return compare_sandboxes(a, b) == 0 && a->ready == b->ready &&
-	       a->created_ns == b->created_ns && a->detailed == b->detailed &&
-	       a->host_network == b->host_network && a->user_namespace == b->user_namespace &&
-	       strcmp(a->netns, b->netns) == 0 && same_networks(a->networks, b->networks);
-}
-
-bool sandbox_list_equal(const struct sandbox_list *a, const struct sandbox_list *b)
-{
-	if (a->n != b->n || a->known != b->known)
-		return false;
-	return !any_of(a->n, i, !is_same_sandbox(&a->items[i], &b->items[i]));
-}
-
 const struct sandbox *sandbox_find(const struct sandbox_list *l, const char *id)
 {
 	return find_first(l->items, l->n, i, strcmp(l->items[i].id, id) == 0);

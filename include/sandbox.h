@@ -62,8 +62,6 @@ void sandbox_list_date(struct sandbox_list *, struct sandbox_list *before, uint6
  * others by the time they were first listed. If one answer listed both first, they are compared by
  * the runtime's creation time. */
 bool sandbox_is_younger(const struct sandbox *, const struct sandbox *than);
-/* Compares two sorted lists. */
-bool sandbox_list_equal(const struct sandbox_list *, const struct sandbox_list *);
 /* Finds a sandbox by id; borrowed; NULL = none. */
 const struct sandbox *sandbox_find(const struct sandbox_list *, const char *id);
 /* Returns any sandbox of the pod with this uid, or NULL; borrowed. */

@@ -87,7 +87,8 @@ struct roce_flow *flow_table_get(struct flow_table *t, const struct roce_flow_ke
 	return &e->flow;
 }
 
-uint64_t flow_problems(const struct roce_flow *f)
+/* Returns the number of problems in a flow: CE marks, CNPs, NAKs, RNR NAKs, retransmissions. */
+static uint64_t flow_problems(const struct roce_flow *f)
 {
 	return f->ce + f->cnp + f->naks + f->rnr_naks + f->retransmissions;
 }

@@ -35,8 +35,6 @@ struct roce_flow *flow_table_get(struct flow_table *, const struct roce_flow_key
 /* Returns the flow with that key; NULL: it is not in the table, or was evicted. */
 struct roce_flow *flow_table_find(struct flow_table *, const struct roce_flow_key *);
 
-/* Returns the number of problems in a flow: CE marks, CNPs, NAKs, RNR NAKs, retransmissions. */
-uint64_t flow_problems(const struct roce_flow *);
 /* Writes up to n flows, sorted by problems, then by packets. Returns their number. */
 size_t flow_table_top(const struct flow_table *, const struct flow_entry **ret, size_t n);
 

@@ -186,7 +186,9 @@ static int64_t seconds_since(const json_t *verdict, const char *key, const json_
 	return then >= 0 && now >= then ? now - then : -1;
 }
 
-void ctl_show_since(const json_t *verdict, const json_t *document, FILE *f)
+/* Prints ", since TIME (AGE)" of a verdict of the document, and when it was last seen, if that is
+ * at least 10 s ago. */
+static void ctl_show_since(const json_t *verdict, const json_t *document, FILE *f)
 {
 	const char *onset = ctl_show_diagnosis_text_of(verdict, "onset");
 	bool before = json_is_true(json_object_get(verdict, "beforeStart"));

@@ -11,9 +11,6 @@
  * only their number and the first names. Ports whose link is down are printed with their pods, if
  * ctl_name_pods() has added these. */
 void ctl_show_diagnosis(const json_t *, bool undecided, FILE *);
-/* Prints ", since TIME (AGE)" of a verdict of the document, and when it was last seen, if that is
- * at least 10 s ago. */
-void ctl_show_since(const json_t *verdict, const json_t *document, FILE *);
 /* Prints ", since TIME (AGE)" of a trouble. */
 void ctl_show_trouble_since(const json_t *trouble, const json_t *document, FILE *);
 /* Prints "3 problems: 1 critical, 2 warnings; 1 port of a pod is down". False: nothing was

@@ -283,7 +283,8 @@ const struct listing listing_devices = {
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-char *listing_pod_of(const json_t *row)
+/* NAMESPACE/NAME of a row with "namespace" and "pod"; heap, NULL: it has no pod. */
+static char *listing_pod_of(const json_t *row)
 {
 	const char *pod = listing_text_of(row, "pod"),
 		   *namespace = listing_text_of(row, "namespace");

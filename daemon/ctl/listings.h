@@ -7,7 +7,5 @@
 extern const struct listing listing_pods, listing_devices, listing_events, listing_qps,
 	listing_resources, listing_ports;
 
-/* NAMESPACE/NAME of a row with "namespace" and "pod"; heap, NULL: it has no pod. */
-char *listing_pod_of(const json_t *row);
 /* Prints an event as one line, for `rocectl watch`. */
 void listing_show_event(const json_t *event, FILE *);

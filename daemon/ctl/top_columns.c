@@ -371,7 +371,8 @@ void top_columns_fit(struct top_layout *l, const struct top_view *v, const struc
 	fit_columns(l, width);
 }
 
-void top_columns_cut(char *text, size_t size, size_t width, bool ascii)
+/* Cuts a text of ASCII in the middle to `width` characters. */
+static void top_columns_cut(char *text, size_t size, size_t width, bool ascii)
 {
 	ctl_cut_middle(text, size, width, width - 1 - width / 2, ascii);
 }

@@ -41,8 +41,6 @@ struct top_line {
  * least important first, but never verdict, pause, CE and loss. Names are cut in the middle. */
 void top_columns_fit(struct top_layout *ret, const struct top_view *, const struct top_model *,
 		     const size_t *order, size_t n, size_t width);
-/* Cuts a text of ASCII in the middle to `width` characters. */
-void top_columns_cut(char *text, size_t size, size_t width, bool ascii);
 /* Converts bytes per second to bits per second: "196.0G"; "-" = unknown. */
 void top_rate_text(double bytes, char *ret, size_t size);
 /* "8.1" of 0.081; "-" = unknown. */

@@ -61,7 +61,8 @@ struct allocation_input resources_input(struct resources *r, const struct pool_v
 	};
 }
 
-const struct tracked *resource_tracked(const struct resource *s, const char *id)
+/* Returns the state of an ID; NULL: the resource has no such ID. */
+static const struct tracked *resource_tracked(const struct resource *s, const char *id)
 {
 	return find_first(s->tracked, s->n_tracked, i, strcmp(s->tracked[i].id, id) == 0);
 }

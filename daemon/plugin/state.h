@@ -122,8 +122,6 @@ void resources_decide_soon(struct resources *);
 void resources_show_soon(struct resources *);
 /* Makes the engine reconcile with the last decision and the current allocations. */
 void resources_notify_engine(const struct resources *);
-/* Returns the state of an ID; NULL: the resource has no such ID. */
-const struct tracked *resource_tracked(const struct resource *, const char *id);
 /* Fills in the data for answers to requests about a resource. -ENOENT while the resource offers
  * nothing: it is being withdrawn, or there was no decision yet. */
 int resource_input(const struct resource *, struct allocation_input *ret, struct err *);

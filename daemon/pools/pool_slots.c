@@ -14,8 +14,10 @@ static bool names_hca(const struct pool *p)
 	return p->kind == POOL_SHARED_ONE && p->ids == ID_DEVICE_SLOT;
 }
 
-const struct rdma_dev *pool_slots_rdma(const struct pool *p, const struct fn_parts *parts,
-				       enum why_not *ret_why)
+/* Returns the RDMA device through which a shared pool uses a function: in the host's namespace and
+ * with its nodes. NULL: none, and *ret_why is the reason. */
+static const struct rdma_dev *pool_slots_rdma(const struct pool *p, const struct fn_parts *parts,
+					      enum why_not *ret_why)
 {
 	*ret_why = WHY_NOT_RDMA;
 	for (size_t i = 0; i < parts->n_rdma; i++) {

@@ -9,10 +9,6 @@
  * ID. */
 #define SLOT_NAME_MAX (PLUGIN_ID_SIZE - 1 - (sizeof("-65535") - 1))
 
-/* Returns the RDMA device through which a shared pool uses a function: in the host's namespace and
- * with its nodes. NULL: none, and *ret_why is the reason. */
-const struct rdma_dev *pool_slots_rdma(const struct pool *, const struct fn_parts *,
-				       enum why_not *ret_why);
 /* Returns WHY_NOT_NONE if the function matches the selector and, for a shared pool, has such an
  * RDMA device; else the first failed test. */
 enum why_not pool_match(const struct pool *, const struct selector *, const struct candidate *);

@@ -88,7 +88,9 @@ static int first_error(int first, int r, const struct err *one, struct err *e)
 	return e ? err_set(e, r, "%s", one->code ? one->msg : strerror(-r)) : r;
 }
 
-int rdma_qps(struct nlsock *s, struct rdma_qp_list *list, struct err *e)
+/* Appends the queue pairs of the devices visible in the socket's namespace; a device removed
+ * meanwhile has none. */
+static int rdma_qps(struct nlsock *s, struct rdma_qp_list *list, struct err *e)
 {
 	struct nldev_list devices = {0};
 	struct err one = {0};

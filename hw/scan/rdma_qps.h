@@ -19,13 +19,9 @@ struct rdma_qp_list {
 
 void rdma_qp_list_done(struct rdma_qp_list *);
 
-/* Appends the queue pairs of the devices visible in the socket's namespace; a device removed
- * meanwhile has none. A device that fails adds nothing and does not stop the others; returns the
- * first error. Costs a firmware command per queue pair, see nldev.h. */
-int rdma_qps(struct nlsock *, struct rdma_qp_list *, struct err *);
-
 /* Reads the queue pairs of our own namespace and, in exclusive mode, of these other namespaces by
- * name (in shared mode every namespace has the same devices). Removed namespaces are skipped.
- * Errors as rdma_qps(). */
+ * name (in shared mode every namespace has the same devices). Removed namespaces and devices are
+ * skipped. A device that fails adds nothing and does not stop the others; returns the first error.
+ * Costs a firmware command per queue pair, see nldev.h. */
 int hw_read_qps(const struct hw *, const char (*namespaces)[NETNS_NAME_SIZE], size_t n,
 		struct rdma_qp_list *, struct err *);

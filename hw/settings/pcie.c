@@ -53,7 +53,10 @@ static bool read_end(const struct hw *hw, const char *id, struct pcie_link *ret)
 	       read_width(dir, "max_link_width", &ret->max_width) == 0;
 }
 
-bool pcie_join(const struct pcie_link *lower, const struct pcie_link *upper, struct pcie_link *ret)
+/* Pure: combines what two devices report into one link: its current state, and the maximum that
+ * both support. False, *ret untouched: their reports do not match. */
+static bool pcie_join(const struct pcie_link *lower, const struct pcie_link *upper,
+		      struct pcie_link *ret)
 {
 	if (lower->mt_s != upper->mt_s || lower->width != upper->width)
 		return false;

@@ -13,7 +13,3 @@
 /* Adds pcie and segment of a physical function, each if it can be read. Reads configuration spaces;
  * does not wake suspended devices. */
 void pcie_read(const struct hw *, const struct function *, struct port_settings *ret);
-
-/* Pure: combines what two devices report into one link: its current state, and the maximum that
- * both support. False, *ret untouched: their reports do not match. */
-bool pcie_join(const struct pcie_link *lower, const struct pcie_link *upper, struct pcie_link *ret);

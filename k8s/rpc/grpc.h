@@ -42,8 +42,7 @@ enum grpc_status {
 };
 
 const char *grpc_status_name(enum grpc_status);
-/* Convert a status to the nearest negative errno, 0 for GRPC_OK, and an errno to a status. */
-int grpc_status_errno(enum grpc_status);
+/* Converts 0 or a negative errno to the nearest status. */
 enum grpc_status grpc_status_of_errno(int code);
 
 struct grpc_conn;

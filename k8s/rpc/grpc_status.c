@@ -218,7 +218,7 @@ const char *grpc_status_name(enum grpc_status status)
 	return (size_t)status < ARRAY_SIZE(names) ? names[status] : "UNKNOWN";
 }
 
-/* Statuses and errnos. The first row of a status has its errno. */
+/* The nearest status of each errno. */
 static const struct {
 	int code;
 	enum grpc_status status;
@@ -266,14 +266,6 @@ static const struct {
 	{EBADMSG, GRPC_DATA_LOSS},
 	{EKEYREJECTED, GRPC_UNAUTHENTICATED},
 };
-
-int grpc_status_errno(enum grpc_status status)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(errnos); i++)
-		if (errnos[i].status == status)
-			return -errnos[i].code;
-	return -EREMOTEIO;
-}
 
 enum grpc_status grpc_status_of_errno(int code)
 {

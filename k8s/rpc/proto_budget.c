@@ -37,7 +37,10 @@ static void budget_free(void *data, void *p)
 	free(p);
 }
 
-void proto_budget_init(struct proto_budget *b, size_t len)
+/* Sets the budget for a message of len bytes: 32 times that and 4 KiB for a whole decode, including
+ * malloc()'s overhead per block. Decoded device IDs of a few characters need up to 25 times their
+ * length. */
+static void proto_budget_init(struct proto_budget *b, size_t len)
 {
 	*b = (struct proto_budget){.allocator = {budget_alloc, budget_free, b}};
 	if (__builtin_mul_overflow(len, BUDGET_FACTOR, &b->left) ||

@@ -14,11 +14,6 @@ struct proto_budget {
 	bool no_memory; /* malloc() failed, not the budget */
 };
 
-/* Sets the budget for a message of len bytes: 32 times that and 4 KiB for a whole decode, including
- * malloc()'s overhead per block. Decoded device IDs of a few characters need up to 25 times their
- * length. */
-void proto_budget_init(struct proto_budget *, size_t len);
-
 /* Unpacks with the budget; NULL and *ret_code: -ENOMEM, or -EBADMSG for a message that is invalid
  * or exceeds the budget. Free the result with protobuf_c_message_free_unpacked() and the same
  * allocator. */

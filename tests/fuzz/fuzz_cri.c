@@ -28,7 +28,7 @@ static void try_list(const uint8_t *data, size_t n)
 
 	if (cri_list_decode(&l, &left_out, data, n) < 0)
 		return;
-	if (cri_list_decode(&again, &left_out, data, n) < 0 || !sandbox_list_equal(&l, &again))
+	if (cri_list_decode(&again, &left_out, data, n) < 0 || again.n != l.n)
 		abort();
 	if (cri_details_list(&d, &again, &l) == 0 && d.n > l.n)
 		abort();

@@ -582,31 +582,6 @@ static void duplicate_ids(void **state)
 	sandbox_list_done(&l);
 }
 
-/* --- lists ------------------------------------------------------------------------------------ */
-
-static void lists_are_compared(void **state)
-{
-	struct sandbox_list a = list_of("ab"), b = list_of("ab");
-
-	(void)state;
-	assert_true(sandbox_list_equal(&a, &b));
-	b.items[1].networks = strdup("[]");
-	assert_false(sandbox_list_equal(&a, &b));
-	a.items[1].networks = strdup("[]");
-	assert_true(sandbox_list_equal(&a, &b));
-	b.items[0].ready = false;
-	assert_false(sandbox_list_equal(&a, &b));
-	b.items[0].ready = true;
-	b.known = false;
-	assert_false(sandbox_list_equal(&a, &b));
-	b.known = true;
-	strcpy(b.items[0].netns, "/n");
-	assert_false(sandbox_list_equal(&a, &b));
-	sandbox_list_done(&a);
-	sandbox_list_done(&b);
-	assert_true(sandbox_list_equal(&a, &b));
-}
-
 /* --- memory ----------------------------------------------------------------------------------- */
 
 static void no_memory(void **state)
@@ -668,7 +643,6 @@ TEST_GROUP(cri_wire)
 		cmocka_unit_test(a_failed_query_and_a_missing_namespace_are_retried),
 		cmocka_unit_test(the_number_of_concurrent_queries_is_limited),
 		cmocka_unit_test(duplicate_ids),
-		cmocka_unit_test(lists_are_compared),
 		cmocka_unit_test(no_memory),
 	};
 
