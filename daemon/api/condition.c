@@ -124,24 +124,12 @@ static void condition_add_drift(struct condition *c, const struct attach_status 
 	char settings[128];
 
 	explain_drift(a->drift, settings, sizeof(settings));
-<<<<<<< HEAD
-	condition_explain(condition_add(c, TROUBLE_ATTACHMENT, SEVERITY_WARNING, "drift",
-					"%s%s%.200s", settings,
-					a->error[0]		? ": "
-					: strchr(settings, ',') ? " differ from the plan"
-								: " differs from the plan",
-					a->error),
-			  0, false,
-			  "A program on the host or in the pod changed it after the attach; "
-			  "`rocectl doctor --fix` repairs what it can.");
-=======
 	condition_add_word(c, TROUBLE_ATTACHMENT, SEVERITY_WARNING, trouble_row(WORD_DRIFT),
 			   "%s%s%.200s", settings,
 			   a->error[0]		   ? ": "
 			   : strchr(settings, ',') ? " differ from the plan"
 						   : " differs from the plan",
 			   a->error);
->>>>>>> api
 }
 
 static void condition_add_attachment(struct condition *c, const struct condition_sources *s,
@@ -364,15 +352,9 @@ static const struct resource_info *condition_resource(const struct condition_sou
 static void add_resource(struct condition *c, const struct resource_info *r)
 {
 	if (r->registration != REGISTRATION_DONE)
-<<<<<<< HEAD
-		condition_add(
-			c, TROUBLE_RESOURCE, SEVERITY_INFO, "not_registered",
-			"the kubelet does not know %s%s%s; new pods that request it stay pending",
-=======
 		condition_add_word(
 			c, TROUBLE_RESOURCE, SEVERITY_INFO, trouble_row(WORD_NOT_REGISTERED),
-			"the kubelet does not know %s%s%s; a restart of the pod would wait",
->>>>>>> api
+			"the kubelet does not know %s%s%s; new pods that request it stay pending",
 			r->name, r->error[0] ? ": " : "", r->error);
 	if (r->files_error[0])
 		condition_add_word(c, TROUBLE_RESOURCE, SEVERITY_INFO, trouble_row(WORD_NO_FILES),
