@@ -4,7 +4,7 @@
 const HEALTH_WORDS = {gone: 'Removed', no_driver: 'No driver', no_chardev: 'No device files', no_rdma: 'No RDMA device', link_down: 'Link down', port_down: 'Port down', pci: 'PCI error', devlink: 'Firmware reports an error',
 	not_clean: 'Not clean', leaving: 'Leaving', node_changed: 'Device files changed', node_held: 'Device files held'};
 const LINK_WORDS = new Set(['link_down', 'port_down']);
-const ATTACHMENT_WORDS = {attaching: 'Attach fails', returning: 'Return fails', bad: 'Could not be cleaned', drift: 'Settings changed'};
+const ATTACHMENT_WORDS = {attaching: 'Attach fails', returning: 'Return fails', bad: 'Could not be cleaned', drift: 'Settings changed', attach_failed: 'Attach failed'};
 const RESOURCE_WORDS = {not_registered: 'Pool not registered', no_files: 'No device files'};
 
 function troubleTitle({kind, word}) {
