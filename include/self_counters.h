@@ -10,7 +10,7 @@
 
 #define SELF_COUNTERS(X)                                                                           \
 	X(events_rtnetlink, "source=\"rtnetlink\"", "rocelet_events_total",                        \
-	  "Hints received from the kernel.")                                                       \
+	  "Events received from the kernel.")                                                      \
 	X(events_rdma, "source=\"rdma\"", "rocelet_events_total", "")                              \
 	X(events_devlink, "source=\"devlink\"", "rocelet_events_total", "")                        \
 	X(events_uevent, "source=\"uevent\"", "rocelet_events_total", "")                          \
@@ -22,15 +22,15 @@
 	X(malformed_uevent, "source=\"uevent\"", "rocelet_malformed_messages_total", "")           \
 	X(malformed_bpf, "source=\"bpf\"", "rocelet_malformed_messages_total", "")                 \
 	X(overruns_rtnetlink, "source=\"rtnetlink\"", "rocelet_event_overruns_total",              \
-	  "Times events were lost; each one triggers a full scan.")                                \
+	  "How often the kernel dropped events; rocelet then scans all hardware again.")           \
 	X(overruns_rdma, "source=\"rdma\"", "rocelet_event_overruns_total", "")                    \
 	X(overruns_devlink, "source=\"devlink\"", "rocelet_event_overruns_total", "")              \
 	X(overruns_uevent, "source=\"uevent\"", "rocelet_event_overruns_total", "")                \
 	X(overruns_bpf, "source=\"bpf\"", "rocelet_event_overruns_total", "")                      \
 	X(suppressed_bpf, "", "rocelet_bpf_events_suppressed_total",                               \
-	  "Failed completions beyond 256 a second, which give no events.")                         \
+	  "Failed work completions above 256 a second, which are not reported as events.")         \
 	X(unlisted_bpf, "kind=\"other\"", "rocelet_bpf_events_unlisted_total",                     \
-	  "Events from BPF programs beyond the limit, which were only counted.")                   \
+	  "Events of BPF programs above the rate limit: counted here, and not listed.")            \
 	X(unlisted_bpf_cm, "kind=\"connection\"", "rocelet_bpf_events_unlisted_total", "")         \
 	X(rescans_functions, "kind=\"functions\"", "rocelet_rescans_total",                        \
 	  "Rescans of the host's hardware.")                                                       \

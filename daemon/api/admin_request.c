@@ -29,8 +29,10 @@ static int admin_request_read_word(struct parse *p, const struct json_place *at,
 	const char *s = json_string_value(value);
 
 	if (!s || !admin_request_is_word(s) || strlen(s) >= size)
-		return parse_fail(p, at, "is not a string of 1 to %zu printable characters",
-				  size - 1);
+		return parse_fail(
+			p, at,
+			"is not a string of 1 to %zu printable ASCII characters without blanks",
+			size - 1);
 	snprintf(dst, size, "%s", s);
 	return 0;
 }

@@ -123,7 +123,7 @@ static void condition_add_drift(struct condition *c, const struct attach_status 
 								: " differs from the plan",
 					a->error),
 			  0, false,
-			  "It was changed after the attach, on the host or in the pod; "
+			  "A program on the host or in the pod changed it after the attach; "
 			  "`rocectl doctor --fix` repairs what it can.");
 }
 
@@ -339,9 +339,10 @@ static const struct resource_info *condition_resource(const struct condition_sou
 static void add_resource(struct condition *c, const struct resource_info *r)
 {
 	if (r->registration != REGISTRATION_DONE)
-		condition_add(c, TROUBLE_RESOURCE, SEVERITY_INFO, "not_registered",
-			      "the kubelet does not know %s%s%s; a restart of the pod would wait",
-			      r->name, r->error[0] ? ": " : "", r->error);
+		condition_add(
+			c, TROUBLE_RESOURCE, SEVERITY_INFO, "not_registered",
+			"the kubelet does not know %s%s%s; new pods that request it stay pending",
+			r->name, r->error[0] ? ": " : "", r->error);
 	if (r->files_error[0])
 		condition_add(c, TROUBLE_RESOURCE, SEVERITY_INFO, "no_files", "%s: %s", r->name,
 			      r->files_error);

@@ -117,7 +117,7 @@ static void check_stuck(struct examination *x)
 		find(x, FINDING_STUCK, "",
 		     j->has_thread
 			     ? "A driver, the kernel or a file system does not respond; /proc/PID/task/*/stack shows which. Other work continues. If you restart rocelet, it waits at most 20 s for this operation, and repairs it if it was interrupted."
-			     : "All threads are in use; see the other findings.",
+			     : "All of rocelet's worker threads are busy; other findings of this kind show with what.",
 		     "%s %s for %" PRIu64 " s", j->text,
 		     j->has_thread ? "has been running" : "has been waiting for a thread",
 		     j->for_ms / 1000);
@@ -145,7 +145,7 @@ static void check_dirty(struct examination *x, const struct attach_status *a)
 		x, FINDING_DIRTY, doctor_name_of(r),
 		returning || bad
 			? "The device is not offered until it is clean; the return is retried automatically."
-			: "The container waits for the device; the pod's events report this, too.",
+			: "The container starts only when the device is attached. The pod's events show the same.",
 		"%s %s for %" PRIu64 " s%s%s%s%.200s",
 		bad	    ? "could not be cleaned after"
 		: returning ? "is being returned from"
@@ -167,12 +167,12 @@ static void check_drift(struct examination *x, const struct attach_status *a)
 		return;
 	if (a->error[0]) { /* e.g. no longer in the pod */
 		find(x, FINDING_DRIFT, doctor_name_of(a->record),
-		     "The device lost its driver or was removed from the bus, or another program moved it.",
+		     "The device lost its driver, was removed from the bus, or was moved by another program.",
 		     "%s", a->error);
 		return;
 	}
 	f = find(x, FINDING_DRIFT, doctor_name_of(a->record),
-		 "It was changed after the attach, on the host or in the pod.",
+		 "A program on the host or in the pod changed it after the attach.",
 		 "its %s %s from the settings requested for the pod", settings,
 		 strchr(settings, ',') ? "differ" : "differs");
 	/* No repair sets GUIDs in a pod, or creates an RDMA device there. */
@@ -213,7 +213,7 @@ static void check_orphans(struct examination *x)
 			continue;
 		f = find(
 			x, FINDING_ORPHAN, nd->function,
-			"A pod that has ended left it behind, or it was moved by hand. rocelet returns only devices that it attached.",
+			"Its pod has ended and left it there, or it was moved by hand. rocelet returns only devices that it attached.",
 			"%s is in %s%s, and no container holds it", nd->name,
 			where[0] ? "network namespace " : "another network namespace", where);
 		if (nd->origin[0])
@@ -222,7 +222,7 @@ static void check_orphans(struct examination *x)
 }
 
 static const char no_node_help[] =
-	"Programs cannot open the device without its node. Is udev running, and is this container's /dev the host's?";
+	"Programs cannot open the device without its node. Check that udev runs, and that rocelet's container has the host's /dev.";
 
 static void doctor_check_node(struct examination *x, const struct rdma_dev *rd, const char *node,
 			      bool missing)
@@ -246,7 +246,7 @@ static void check_rdma_cm(struct examination *x)
 		return;
 	case RDMA_CM_NO_MODULE:
 		find(x, FINDING_CHARDEV, "", help,
-		     "there is no /dev/infiniband/rdma_cm: rdma_ucm is not loaded");
+		     "there is no /dev/infiniband/rdma_cm: the module rdma_ucm is not loaded");
 		return;
 	case RDMA_CM_NO_NODE:
 		find(x, FINDING_CHARDEV, "", no_node_help,
@@ -548,7 +548,7 @@ static void check_privileges(struct examination *x)
 {
 	for (size_t i = 0; i < x->in->n_missing; i++)
 		find(x, FINDING_PRIVILEGE, x->in->missing[i].name,
-		     "If this node needs the capability, add it to the container's capabilities (or the unit's CapabilityBoundingSet). With --unprivileged the daemon would still drop it: then use the overlay native, or pools without network. SECURITY.md lists what each capability is for.",
+		     "Add the capability to the container's securityContext, or to the unit's CapabilityBoundingSet. With --unprivileged rocelet drops it again: use the overlay native, or pools without network. SECURITY.md lists what each capability is for.",
 		     "the daemon lacks this capability: %s", x->in->missing[i].stops);
 }
 
@@ -585,8 +585,7 @@ static void check_confinement(struct examination *x)
 
 	if (what)
 		find(x, FINDING_PRIVILEGE, "",
-		     "The kernel's audit log (dmesg, ausearch -m avc) has the denial; "
-		     "docs/start/platforms.md lists what each overlay needs.",
+		     "The kernel's audit log (dmesg, ausearch -m avc) shows what was denied; docs/start/platforms.md lists what each overlay needs.",
 		     "the daemon is confined by %s, and access was denied: %.256s", by, what);
 }
 
@@ -596,8 +595,7 @@ static void check_journal(struct examination *x)
 
 	if (c && c->journal_error[0])
 		find(x, FINDING_JOURNAL, "",
-		     "Nothing is attached until it can be written; devices in pods are still returned. "
-		     "Is the file system of --state-dir full or read-only?",
+		     "rocelet attaches nothing until it can write the journal, but still returns devices from pods. Check whether the file system of --state-dir is full or read-only.",
 		     "the journal cannot be written: %s", c->journal_error);
 }
 
@@ -607,14 +605,14 @@ static void check_runtime(struct examination *x)
 
 	if (c && c->contradicting)
 		find(x, FINDING_RUNTIME, c->cri.socket,
-		     "The runtime's list is not used while it contradicts the running processes; pods keep their devices. Is it the kubelet's runtime (--cri-socket)? If the pod has ended, end the process that is left in its namespace, or use `rocectl detach --force`.",
+		     "The runtime's list contradicts the running processes, so rocelet does not use it, and pods keep their devices. Check that --cri-socket is the socket of the kubelet's runtime. If the pod has ended, end the process that is left in its network namespace, or use `rocectl detach --force`.",
 		     "%s%s", c->runtime_error,
 		     c->runtime_lacks_all ? "; it lists no sandbox of the pods that have devices"
 					  : "");
 	if (!c || !c->cri_open || (c->cri.socket[0] && !c->cri.error[0]))
 		return;
 	find(x, FINDING_RUNTIME, c->cri.socket,
-	     "Without the runtime the pods' namespaces are unknown, and no pod gets an interface. Is the runtime running, and is its socket mounted (--cri-socket)?",
+	     "Without the runtime the pods' namespaces are unknown, and no pod gets an interface. Check that the runtime runs and that its socket is mounted (--cri-socket).",
 	     "%s%s%s",
 	     c->cri.socket[0] ? "the container runtime does not answer"
 			      : "no container runtime was found",
@@ -630,51 +628,40 @@ static void doctor_check_config(struct examination *x)
 	if (c && c->error.code)
 		find(x, FINDING_CONFIG, "",
 		     c->observes
-			     ? "Until the file is corrected, rocelet only observes: devices in pods are "
-			       "not managed. Then it restarts. `rocelet --check-config` reports the "
-			       "same."
+			     ? "Until the file is corrected, rocelet only observes: it attaches and returns no devices. Once the file is correct, rocelet restarts by itself. `rocelet --check-config` reports the same error."
 		     : c->offers_nothing
-			     ? "Nothing is offered until the file is corrected; devices in pods are still "
-			       "managed. `rocelet --check-config` reports the same."
+			     ? "Nothing is offered until the file is corrected; devices in pods are still managed. `rocelet --check-config` reports the same error."
 		     : c->last_good
-			     ? "The last good configuration, which the state folder keeps, is in use: "
-			       "devices are offered and managed as before the restart, and the daemon "
-			       "is not ready, so that a rollout stops. `rocelet --check-config` "
-			       "reports the same."
+			     ? "The last good configuration, which the state folder keeps, is in use: devices are offered and managed as before the restart. The daemon is not ready, so that a rollout stops. `rocelet --check-config` reports the same error."
 		     : c->held
-			     ? "The previous configuration stays in use until no pod has any of these "
-			       "devices; \"lost-pool\": \"accept\" in the file ends the wait. After a "
-			       "restart the file is used."
+			     ? "The previous configuration stays in use until no pod has any of these devices. To apply the change before that, set \"lost-pool\": \"accept\" in the file, or restart rocelet."
 		     : c->lost
-			     ? "The previous configuration stays in use; \"lost-pool\": \"accept\" in the "
-			       "file permits the edit. After a restart the file is used."
-			     : "The previous configuration stays in use until the file is corrected; "
-			       "after a restart there would be no configuration. `rocelet --check-config` reports "
-			       "the same.",
+			     ? "The previous configuration stays in use. To apply the change, set \"lost-pool\": \"accept\" in the file, or restart rocelet."
+			     : "The previous configuration stays in use until the file is corrected. If rocelet restarts before that, it offers nothing. `rocelet --check-config` reports the same error.",
 		     "the configuration file is %s: %s", c->held ? "held" : "refused",
 		     c->error.msg);
 	if (x->in->port_error && x->in->port_error->code)
 		find(x, FINDING_CONFIG, "listen",
-		     "rocelet retries every second; unix sockets are served meanwhile.", "%s",
-		     x->in->port_error->msg);
+		     "rocelet retries every second. Meanwhile it answers on its unix sockets only.",
+		     "%s", x->in->port_error->msg);
 	if (x->in->features_error && x->in->features_error->code)
 		find(x, FINDING_CONFIG, "features-dir",
 		     "Node labels are not updated, and expire. Is the folder mounted and writable?",
 		     "%s", x->in->features_error->msg);
 	if (x->in->tls_expired)
 		find(x, FINDING_CONFIG, "listen",
-		     "Clients reject the certificate. A new one is used as soon as its file is replaced.",
+		     "Clients reject the certificate. rocelet uses a new one as soon as its file is replaced.",
 		     "%s", "the certificate in use has expired");
 	if (x->in->guard_error && x->in->guard_error->code)
 		find(x, FINDING_CONFIG, "listen",
-		     "The last valid content stays in use; a daemon that has just started serves nothing over TCP until the file is corrected. Changes of the file are read at once.",
+		     "The last valid content stays in use. If rocelet has read no valid content since its start, it serves nothing over TCP. It reads the file again as soon as the file changes.",
 		     "%s", x->in->guard_error->msg);
 	for (size_t i = 0; c && i < c->refusals.n; i++) {
 		const struct pool_refusal *r = &c->refusals.list[i];
 
 		find(x, FINDING_CONFIG, r->resource[0] ? r->resource : r->name,
-		     r->kept ? "The new definition is used once it is valid. If rocelet restarts before that, the resource is left out."
-			     : "The resource is used once its definition is valid. `rocelet --check-config` reports the same.",
+		     r->kept ? "rocelet uses the new definition once it is valid. If rocelet restarts before that, the resource is left out."
+			     : "rocelet offers the resource once its definition is valid. `rocelet --check-config` reports the same error.",
 		     "%s: %s", r->kept ? "keeps its previous definition" : "is left out", r->why);
 	}
 	for (size_t i = 0; c && i < c->n_lacks; i++)

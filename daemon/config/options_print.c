@@ -106,10 +106,10 @@ void options_help(FILE *f)
 
 void options_markdown(FILE *f)
 {
-	fputs("# Options\n\nEvery option is a flag of `rocelet` and, unless marked \"flag only\", a key of the JSON\n"
-	      "configuration file (the flag's name without the dashes). A flag takes precedence over the file,\n"
-	      "and the file over the default. Paths in the file begin with `/`; those of flags may be relative.\n"
-	      "This page is made from the option table in the code (`make golden`).\n\n"
+	fputs("# Options\n\nEvery option is a flag of `rocelet`. Unless it is marked \"flag only\", it is also a key of the JSON\n"
+	      "configuration file, without the two dashes. A flag takes precedence over the file, and the file\n"
+	      "over the default. Paths in the file must begin with `/`; those of flags may be relative. This page\n"
+	      "is made from the option table in the code (`make golden`).\n\n"
 	      "| option | value | default | meaning |\n|---|---|---|---|\n",
 	      f);
 	for (size_t i = 0; i < n_options; i++) {
@@ -127,11 +127,12 @@ void options_markdown(FILE *f)
 		fprintf(f, " | %s%s%s | %s%s |\n", *d->def ? "`" : "", d->def, *d->def ? "`" : "",
 			d->help, d->flag_only ? " (flag only)" : "");
 	}
-	fputs("\n## diagnosis\n\nAn object of the configuration file, not a flag: the limits of the diagnosis, each with its name,\n"
-	      "range and default in [diagnosis.md](diagnosis.md#thresholds). It and `expect-congestion-control` are\n"
-	      "followed while rocelet runs. Windows (`release_..._seconds`, `longest_gap_seconds`,\n"
-	      "`stale_source_seconds`, `clear_seconds`) of less than two `sample-interval`s are refused; their\n"
-	      "defaults grow with it.\n",
+	fputs("\n## diagnosis\n\nThe key `diagnosis` of the configuration file is an object with the limits of the diagnosis; it is\n"
+	      "not a flag. [diagnosis.md](diagnosis.md#thresholds) lists the limits with their ranges and defaults.\n"
+	      "rocelet applies changes of this key and of `expect-congestion-control` without a restart.\n\n"
+	      "rocelet refuses a time (`release_..._seconds`, `longest_gap_seconds`, `stale_source_seconds`,\n"
+	      "`clear_seconds`) that is less than two sample intervals. If `sample-interval` is long, their\n"
+	      "defaults are longer, too.\n",
 	      f);
 }
 

@@ -107,7 +107,7 @@ static void put_details(const struct verdict *v, FILE *f)
 		fputc('\n', f);
 	}
 	ctl_put_symptoms(v, f);
-	fprintf(f, "              advice: %s\n              unless: %s\n", row->advice,
+	fprintf(f, "              advice: %s\n              ruled out if: %s\n", row->advice,
 		row->disproof);
 	fprintf(f, "              more: rocectl explain %s\n", row->name);
 }

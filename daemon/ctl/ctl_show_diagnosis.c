@@ -284,7 +284,7 @@ static void put_verdict(const json_t *v, const json_t *document, FILE *f)
 	ctl_show_diagnosis_put_line(v, "peer: ", "peer", f);
 	ctl_show_diagnosis_put_symptoms(v, f);
 	ctl_show_diagnosis_put_line(v, "advice: ", "advice", f);
-	ctl_show_diagnosis_put_line(v, "unless: ", "disproof", f);
+	ctl_show_diagnosis_put_line(v, "ruled out if: ", "disproof", f);
 	fputs("    more: rocectl explain ", f);
 	ctl_put_text(v, "cause", f);
 	fputc('\n', f);
@@ -546,7 +546,7 @@ void ctl_show_cause(const struct cause_row *row, FILE *f)
 {
 	fprintf(f, "%s: %s\n", row->name, row->sentence);
 	fprintf(f, "    severity: at most %s\n", severity_name(row->severity));
-	fprintf(f, "    advice: %s\n    unless: %s\n", row->advice, row->disproof);
+	fprintf(f, "    advice: %s\n    ruled out if: %s\n", row->advice, row->disproof);
 	for (unsigned i = 0; i < row->n_needs; i++)
 		fprintf(f, "%s%s%s", i ? ", " : "    needs: ", series_name(row->needs[i]),
 			i + 1 == row->n_needs ? "\n" : "");
@@ -557,7 +557,7 @@ void ctl_show_cause(const struct cause_row *row, FILE *f)
 void ctl_show_word(const struct ctl_word *word, FILE *f)
 {
 	fprintf(f,
-		"%s: %s\n    severity: %s\n    advice: %s\n    a trouble of the %s, no verdict\n",
+		"%s: %s\n    severity: %s\n    advice: %s\n    no verdict of the diagnosis: a trouble of the %s\n",
 		word->word, word->sentence, word->severity, word->advice, word->kind);
 }
 

@@ -135,10 +135,10 @@ static void add_totals(struct page *p, const struct attach_counters *c)
 			   "Devices found attached without a container (orphaned) and returned.",
 			   c->orphans);
 	attach_add_counter(p, "rocelet_drift_total",
-			   "Times a setting of an attachment was found to have drifted.",
+			   "How often a setting of an attached device was found changed.",
 			   c->drifts);
-	attach_add_counter(p, "rocelet_drift_repairs_total", "Times such drift was repaired.",
-			   c->repairs);
+	attach_add_counter(p, "rocelet_drift_repairs_total",
+			   "How often such a setting was repaired.", c->repairs);
 }
 
 /* Adds the number of searches for namespaces that were no longer at their paths. */
@@ -238,13 +238,14 @@ static void add_drift(struct page *p, const struct attach_summary *s, unsigned k
 static void add_drifts(struct page *p, const struct attach_summary *s)
 {
 	page_begin(p, "rocelet_attachment_drift", "gauge",
-		   "1 for every setting of an attached device that has drifted.");
+		   "1 for every setting of an attached device that is not as rocelet set it.");
 	for (unsigned i = 0; i < s->n_drifts; i++)
 		add_drift(p, s, i);
 	page_end(p);
-	attach_add_number(p, "rocelet_attachment_drift_left_out", "gauge",
-			  "Drifted attachments beyond the number that the page lists.",
-			  s->drifts_left_out);
+	attach_add_number(
+		p, "rocelet_attachment_drift_left_out", "gauge",
+		"Attachments with such a setting that this page leaves out, because there are too many.",
+		s->drifts_left_out);
 }
 
 static void attach_add_bad(struct page *p, const struct attach_summary *s)

@@ -13,10 +13,12 @@ static const struct family families[N_BURST_FAMILIES] = {
 		{"roce_ecn_ce_peak_ratio",
 		 "Maximum share of packets marked CE in such a window, in the last 30 to 60 s.",
 		 METRIC_GAUGE},
-	[BURST_PAUSE_WINDOWS] = {"roce_pfc_pause_window_ratio", "Windows by their paused share.",
+	[BURST_PAUSE_WINDOWS] = {"roce_pfc_pause_window_ratio",
+				 "Windows between two reads, by their paused share.",
 				 METRIC_HISTOGRAM},
 	[BURST_CE_WINDOWS] = {"roce_ecn_ce_window_ratio",
-			      "Windows by their share of packets marked CE.", METRIC_HISTOGRAM},
+			      "Windows between two reads, by their share of packets marked CE.",
+			      METRIC_HISTOGRAM},
 };
 
 const struct family *burst_family(enum burst_family f)

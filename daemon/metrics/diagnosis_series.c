@@ -18,7 +18,7 @@ static const struct family families[N_DIAGNOSIS_FAMILIES] = {
 		 METRIC_GAUGE},
 	[DIAGNOSIS_POD] =
 		{"roce_diagnosis_pod_info",
-		 "The pods that a verdict affects, or that cause it (role); of the port of a PF also the pods of its VFs, if the cause affects them.",
+		 "The pods that a verdict affects, or that cause it (role). For the port of a PF, also the pods of its VFs if the cause affects them.",
 		 METRIC_GAUGE},
 	[DIAGNOSIS_ONSETS] = {"roce_diagnosis_onsets_total", "Verdicts by cause.", METRIC_COUNTER},
 	[DIAGNOSIS_UNDECIDABLE] =

@@ -50,7 +50,7 @@ static const struct family families[N_RESOURCE_FAMILIES] = {
 		{"rocelet_device_unhealthy_onset_timestamp_seconds",
 		 "Unix time at which a device ID became unhealthy, with the container that holds it; "
 		 "absent while it is healthy. If it was unhealthy when rocelet first judged it "
-		 "(orEarlier in the API), that time.",
+		 "(orEarlier in the API), the time of that judgement.",
 		 METRIC_GAUGE},
 	[RESOURCE_DEVICE_INFO] = {"rocelet_device_allocated_info",
 				  "The container that holds a device ID.", METRIC_GAUGE},

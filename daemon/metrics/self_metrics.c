@@ -118,8 +118,8 @@ static void add_compat(struct page *p, const struct self_metrics *m)
 
 static void self_metrics_add_process(struct page *p, const struct self_metrics *m)
 {
-	add_seconds(p, "process_cpu_seconds_total", "counter", "User and system CPU time spent.",
-		    m->cpu_us);
+	add_seconds(p, "process_cpu_seconds_total", "counter",
+		    "User and system CPU time of the daemon.", m->cpu_us);
 	add_seconds(p, "process_start_time_seconds", "gauge", "Start time since the Unix epoch.",
 		    m->start_unix_ms * 1000);
 	if (m->rss_bytes > 0)
@@ -157,7 +157,7 @@ int self_metrics_render(struct page *p, const struct self_metrics *m)
 	self_metrics_add_config(p, m);
 	self_metrics_add_number(
 		p, "rocelet_config_resources_refused", "gauge",
-		"Invalid resources in the configuration file: left out, or used as before.",
+		"Invalid resources in the configuration file; rocelet leaves them out, or keeps their previous definition.",
 		m->config_refusals);
 	self_metrics_add_number(
 		p, "rocelet_config_resources_unusable", "gauge",

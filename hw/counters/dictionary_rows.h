@@ -22,9 +22,9 @@
 	X(CC_OPTIONAL, "roce_optional_congestion_packets_total", COUNTER,                                                        \
 	  "Congestion packets counted by the NIC's optional counters, to check the others.")                                     \
 	X(RATE_LIMITED_QPS, "roce_rate_limited_qps", GAUGE,                                                                      \
-	  "Queue pairs whose rate is currently lowered by congestion control.")                                                  \
+	  "Queue pairs whose rate congestion control limits now.")                                                               \
 	X(RATE_INCREASES, "roce_rate_increase_events_total", COUNTER,                                                            \
-	  "Times congestion control raised a rate again.")                                                                       \
+	  "How often congestion control raised a rate again.")                                                                   \
 	X(CURRENT_RATE, "roce_current_rate", GAUGE,                                                                              \
 	  "Rate that congestion control allows, in the firmware's own unit.")                                                    \
 	X(OUT_OF_SEQUENCE, "roce_out_of_sequence_packets_total", COUNTER,                                                        \
@@ -81,8 +81,8 @@
 	X(DOORBELL_PACING, "roce_doorbell_pacing_total", COUNTER,                                                                \
 	  "Doorbell pacing events: the doorbell queue is under pressure.")                                                       \
 	X(PFC_FRAMES, "roce_pfc_pause_frames_total", COUNTER,                                                                    \
-	  "PFC frames; received: the network cannot absorb our traffic, sent: we cannot absorb "                                 \
-	  "the network's.")                                                                                                      \
+	  "PFC frames; received: the network cannot accept this port's traffic; sent: this port "                                \
+	  "cannot accept the network's.")                                                                                        \
 	X(PFC_SECONDS, "roce_pfc_pause_seconds_total", COUNTER,                                                                  \
 	  "Time the priority was paused; its rate is the paused fraction.")                                                      \
 	X(PFC_TRANSITIONS, "roce_pfc_pause_transitions_total", COUNTER,                                                          \
@@ -103,7 +103,7 @@
 	X(PRIORITY_DISCARDS, "roce_priority_discards_total", COUNTER,                                                            \
 	  "Packets of the priority dropped on arrival.")                                                                         \
 	X(HOST_ECN, "roce_host_ecn_marked_packets_total", COUNTER,                                                               \
-	  "Packets marked by our own NIC because the host is too slow.")                                                         \
+	  "Packets that this NIC marked because the host is too slow.")                                                          \
 	X(PORT_DISCARDS, "roce_port_discards_total", COUNTER,                                                                    \
 	  "Packets dropped by the port; received: the NIC has no room for them; sent: the link is down, or the peer pauses it.") \
 	X(PCIE_STALLED, "roce_pcie_stalled_ratio", GAUGE,                                                                        \
@@ -120,12 +120,12 @@
 	X(PHY_SYMBOLS, "roce_phy_symbol_errors_total", COUNTER,                                                                  \
 	  "Symbol errors not corrected by forward error correction.")                                                            \
 	X(PHY_CRC, "roce_phy_crc_errors_total", COUNTER, "Frames received with a wrong checksum.")                               \
-	X(PHY_LINK_DOWN, "roce_phy_link_down_total", COUNTER, "Times the link went down.")                                       \
+	X(PHY_LINK_DOWN, "roce_phy_link_down_total", COUNTER, "How often the link went down.")                                   \
 	X(PHY_BITS, "roce_phy_received_bytes_total", COUNTER,                                                                    \
 	  "All bytes received by the physical layer: the base for error ratios.")                                                \
 	X(PHY_LANE, "roce_phy_lane_errors_total", COUNTER, "Errors by physical lane.")                                           \
 	X(BUFFER_THRESHOLD, "roce_buffer_threshold_passed_total", COUNTER,                                                       \
-	  "Times the port's buffer was nearly full.")                                                                            \
+	  "How often the port's buffer was nearly full.")                                                                        \
 	X(OPTIONAL_ENABLED, "roce_optional_counters_enabled", GAUGE,                                                             \
 	  "1 if the NIC's optional counter is enabled.")                                                                         \
 	X(HW_COUNTER, "roce_hw_counters_total", COUNTER,                                                                         \

@@ -226,6 +226,8 @@ LAB_PORT = os.environ.get("LAB_PORT", "0")  # on 127.0.0.1, for scenarios with a
 
 def args_of_lab(name, args):
     """Options of lab.sh come before the scenario's name: `when: soak --kernel 6.1 -- ARG`."""
+    if args and args[0].startswith("--") and "--" not in args:
+        raise ValueError(f"{name}: 'when: ... {' '.join(args)}' has options of lab.sh, but no -- after them")
     options = args[:args.index("--")] if "--" in args else []
     return options + [name] + args[len(options) + bool(options):]
 

@@ -578,7 +578,7 @@ def a_node_without_rdma_cm():
         write(daemon.dir + "/sys/class/misc/fuse/dev", "10:229")
         eventually("documents", lambda: daemon.get("/api/v1/doctor"))
         os.unlink(daemon.dir + "/dev/infiniband/rdma_cm")
-        eventually("no module", lambda: findings() == ["there is no /dev/infiniband/rdma_cm: rdma_ucm is not loaded"])
+        eventually("no module", lambda: findings() == ["there is no /dev/infiniband/rdma_cm: the module rdma_ucm is not loaded"])
         write(daemon.dir + "/sys/class/misc/rdma_cm/dev", "10:58")
         eventually("no node", lambda: findings() == ["the kernel has rdma_cm, but there is no /dev/infiniband/rdma_cm"])
         write(daemon.dir + "/dev/infiniband/rdma_cm")

@@ -224,7 +224,7 @@ def marks_at_a_receiver_are_congestion_in_the_fabric():
         result = node.rocectl()
         equal(result.returncode, 4)
         assert result.stdout.startswith(f"warning: {PF}/1 (ens1np0): fabric_congestion, since 20"), result.stdout
-        for word in ("first moved: roce_ecn_ce_received_packets_total", "(limit 1 %)", "advice: ", "unless: ", " cannot be judged: ", "(why: rocectl diagnose --undecided)"):
+        for word in ("first moved: roce_ecn_ce_received_packets_total", "(limit 1 %)", "advice: ", "ruled out if: ", " cannot be judged: ", "(why: rocectl diagnose --undecided)"):
             assert word in result.stdout, (word, result.stdout)
         assert "CANNOT BE DECIDED" not in result.stdout and "CANNOT BE DECIDED" in node.rocectl("--undecided").stdout
         equal(json.loads(node.rocectl("-o", "json").stdout)["verdicts"][0]["cause"], "fabric_congestion")

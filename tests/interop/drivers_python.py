@@ -49,14 +49,14 @@ WHYS = (
     (r"(In|Out)Segs|RetransSegs|In(Opt|Proto)Errors", "counts TCP, the transport of iWARP"),
     (r"Rdma(Bnd|Inv)|[io]rd limit count", "counts memory windows, keys and read limits"),
     (r"retrans_(bytes|pkts)", "counts SRD, EFA's own protocol"),
-    (r"[rt]x_pfc_frames|mac_[rt]x_pfc_pkt_num", "the sum of counters that exist by priority"),
+    (r"[rt]x_pfc_frames|mac_[rt]x_pfc_pkt_num", "the sum of counters that exist for each priority"),
     (r"mac_[rt]x_.*_xoff_time", "a time whose unit is not documented"),
     (r"late_cached_phc_updates|.*hwtstamp.*", "counts time stamps"),
     (r"lifespan|db_fifo_register", "not a counter"),
     (r"res_.*|.*_op_err|bad_resp_err|local_.*|mem_mgmt_err|mem_mgmt_op_err|unrecoverable_err|recoverable_errors|general_hw_error", "an error that only this vendor counts separately"),
     (r".*(alloc|create|mmap|reg_mr).*err|.*cmds.*|keep_alive_rcvd|resize_cq_cnt", "counts the control path, not traffic"),
     (r"(ip[46]|tcp|iw).*|rxVlanErrors", "counts iWARP or plain IP, so more than RoCE"),
-    (r"(tx|rx)_(read_resp|roce_good_(pkts|bytes)|roce_errors|roce_discards)", "a part of what roce_packets_total or the netdev's statistics already count"),
+    (r"(tx|rx)_(read_resp|roce_good_(pkts|bytes)|roce_errors|roce_discards)", "a part of what roce_packets_total or the statistics of the netdev count"),
     (r"(rx|tx)_(rc|uc|ud|xrc)_pkt|.*_(mbuf|cqe|mpt|irrl|eqe|eq|ceqe|aeqe).*|.*_recv_cqe.*|.*doorbell.*|.*_pkt", "a part of roce_packets_total: one transport, or one stage of the NIC"),
     (r"cq_(cqe|notify|poe)|rx_buffer|trp_.*|tx_err_pkt|ecn_.*", "counts a stage of the NIC's own pipeline"),
     (r"(send|recv)_(bytes|wrs)|rdma_(read|write)_.*", "a part of roce_bytes_total: SRD, by kind of request"),
@@ -163,18 +163,18 @@ def why(name):
 def document():
     known, out = tables(), []
     out.append("# Names of drivers\n\n"
-               "The counters of every driver in the kernel's sources (Debian's Linux 6.1, 6.12 and 7.3; for ionic's\nRDMA counters, of its firmware), each with the family that it feeds, or the reason why there is\nnone. Made by `tests/interop/drivers_python.py --write` from the names in\n`tests/fixtures/drivers/` and "
-               "from the tables of [metrics.md](metrics.md).\n\n"
-               "An hw_counter without a family of its own is in `roce_hw_counters_total{name}`; an ethtool statistic\nwithout one is not read. `#` is a number.\n")
+               "This page lists every counter in the sources of the drivers that rocelet reads, in Debian's Linux\n6.1, 6.12 and 7.3. For each it has the family of [metrics.md](metrics.md) that rocelet derives from\nthe counter, or the reason why there is none. The names of ionic's RDMA counters are from its\nfirmware. "
+               "`tests/interop/drivers_python.py --write` makes this page from the names in\n`tests/fixtures/drivers/` and from the tables of metrics.md.\n\n"
+               "If an hw_counter has no family of its own, it is in `roce_hw_counters_total{name}`. rocelet does not\nread ethtool statistics that have no family. `#` is a number.\n")
     for driver, column, kind, source, _ in DRIVERS:
         names, of = read_fixture(driver), known[kind][column]
         mapped = [name for name in names if series_of(known, kind, column, name)]
         out.append(f"\n## {driver}\n\n{f'`{source}`' if source else 'Its firmware'}{', ethtool' if kind == 'ethtool' else ''}: {len(mapped)} of {len(names)} names have a family.\n\n"
-                   "| name | kernels | series, or why none |\n|---|---|---|\n")
+                   "| name | kernels | series, or the reason why there is none |\n|---|---|---|\n")
         out += [f"| `{name}` | {', '.join(names[name])} | {', '.join(f'`{s}`' for s in series_of(known, kind, column, name)) or why(name) or '?'} |\n" for name in names]
         more = sorted(name for name in of if name not in names and not name.startswith("vport_"))
         if more:
-            out.append("\n" + textwrap.fill("These names are in the tables of metrics.md, but not in the sources above; they come from newer kernels, other generations or the vendor's own package: " + ", ".join(f"`{name}`" for name in more) + ".", 100, break_long_words=False, break_on_hyphens=False) + "\n")
+            out.append("\n" + textwrap.fill("These names are in the tables of metrics.md, but not in the sources above. They are those of newer kernels, of other generations of the NIC, or of the vendor's own package: " + ", ".join(f"`{name}`" for name in more) + ".", 100, break_long_words=False, break_on_hyphens=False) + "\n")
     return "".join(out)
 
 

@@ -5,7 +5,7 @@
 # lab: --timeout 1500
 # proves: k8s/cni daemon/cni daemon/attach
 # when: soak some
-# when: soak --timeout 3600
+# when: soak --timeout 3600 --
 # needs: kill-points
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
