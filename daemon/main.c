@@ -177,10 +177,12 @@ static int run_without_file(struct launch *l, struct options *options, bool has_
 
 /* Uses the last good configuration in place of a wrong file, if the state folder has one: a restart
  * must not withdraw devices, or leave those of ended pods behind. */
-static bool main_fall_back(struct launch *l, struct options *options, struct config_file *file,
-			   struct pool_config *pools, const struct err *why)
+static bool main_fall_back(struct launch *l, struct options *options, bool has_options,
+			   struct config_file *file, struct pool_config *pools,
+			   const struct err *why)
 {
 	static struct options flags, kept;
+	const struct options *known = has_options ? options : &flags;
 	struct config_file good = {0};
 	struct pool_config good_pools = {0};
 	enum option_action action;
@@ -189,9 +191,9 @@ static bool main_fall_back(struct launch *l, struct options *options, struct con
 	int r;
 
 	if (options_of_flags(&flags, &action, l->argc, l->argv, &e) < 0 || action != ACTION_RUN ||
-	    why->code == -ENOENT || !options_keep_config(&flags))
+	    why->code == -ENOENT || !options_keep_config(known))
 		return false;
-	r = config_good_read(&good, flags.state_dir, &e);
+	r = config_good_read(&good, known->state_dir, &e);
 	if (r == 0)
 		r = options_load_kept(&kept, &action, &good, l->argc, l->argv, &e);
 	if (r == 0)
@@ -275,7 +277,8 @@ int main(int argc, char *argv[])
 		r = pool_config_load(&pools, &file, &options, main_on_warning, &n_warnings, &e);
 	if (r == 0 && action == ACTION_RUN)
 		r = pool_config_check_any(&pools, &e);
-	if (r < 0 && action == ACTION_RUN && main_fall_back(&launch, &options, &file, &pools, &e))
+	if (r < 0 && action == ACTION_RUN &&
+	    main_fall_back(&launch, &options, has_options, &file, &pools, &e))
 		r = 0;
 	start_limit_end();
 	launch.config_digest = config_file_digest(&file);

@@ -255,20 +255,19 @@ static void check_rdma_cm(struct examination *x)
 	}
 }
 
-/* Counts the devices whose nodes are all missing. 0: some device has a node. */
-static size_t doctor_lack_nodes(const struct examination *x)
+/* Counts the missing device nodes. 0: some node exists. */
+static size_t doctor_missing_nodes(const struct host *host)
 {
-	const struct host *host = x->in->host;
-	size_t n = 0;
+	size_t n = host->rdma_cm == RDMA_CM_NO_NODE;
 
+	if (host->rdma_cm == RDMA_CM_THERE)
+		return 0;
 	for (size_t i = 0; i < host->n_rdma; i++) {
 		const struct rdma_dev *rd = &host->rdma[i];
 
-		if (!rd->uverbs[0] && !rd->umad[0])
-			continue;
 		if ((rd->uverbs[0] && !rd->no_uverbs_node) || (rd->umad[0] && !rd->no_umad_node))
 			return 0;
-		n++;
+		n += (rd->uverbs[0] != '\0') + (rd->umad[0] != '\0');
 	}
 	return n;
 }
@@ -277,8 +276,8 @@ static size_t doctor_lack_nodes(const struct examination *x)
  * node and once per device. */
 static bool doctor_lacks_folder(const struct examination *x)
 {
-	return x->in->resources && x->in->resources->n_resources > 0 && doctor_lack_nodes(x) > 1 &&
-	       x->in->host->rdma_cm != RDMA_CM_THERE;
+	return x->in->resources && x->in->resources->n_resources > 0 && x->in->host->n_rdma > 0 &&
+	       doctor_missing_nodes(x->in->host) > 1;
 }
 
 /* Checks the device nodes, which only containers need. Where nothing is offered, as in an overlay
@@ -294,8 +293,8 @@ static void check_chardevs(struct examination *x)
 		     "No container gets a device that needs them. Is the host's /dev/infiniband "
 		     "mounted, and is --dev-root the host's /dev? If they are missing on the host, "
 		     "too: is udev running?",
-		     "the kernel has nodes for %zu RDMA devices, but /dev/infiniband has none of them",
-		     doctor_lack_nodes(x));
+		     "the kernel has %zu nodes for RDMA, but /dev/infiniband has none of them",
+		     doctor_missing_nodes(host));
 		return;
 	}
 	check_rdma_cm(x);

@@ -28,7 +28,7 @@ struct launch {
 	bool observes;
 	/* The file was rejected, and options and pools are those of config.good. */
 	bool falls_back;
-	struct config_file *file; /* of the options and pools; the daemon takes the text */
+	struct config_file *file; /* of the options and pools; the daemon takes the text. NULL: do not keep it */
 };
 
 /* Runs the daemon until SIGINT or SIGTERM; returns 0 after a clean stop, or the reason why it could
