@@ -290,11 +290,11 @@ static void check_chardevs(struct examination *x)
 		return;
 	if (doctor_lacks_folder(x)) {
 		find(x, FINDING_CHARDEV, "",
-		     "No container gets a device that needs them. Is the host's /dev/infiniband "
-		     "mounted, and is --dev-root the host's /dev? If they are missing on the host, "
-		     "too: is udev running?",
-		     "the kernel has %zu nodes for RDMA, but /dev/infiniband has none of them",
+		     "No new container gets a device that needs one of them. Mount the host's /dev/infiniband into rocelet's container (--dev-root). If the nodes are missing on the host, too, check that udev runs.",
+		     "none of the kernel's %zu RDMA device nodes is in /dev/infiniband",
 		     doctor_missing_nodes(host));
+		if (host->rdma_cm == RDMA_CM_NO_MODULE)
+			check_rdma_cm(x);
 		return;
 	}
 	check_rdma_cm(x);
