@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cleanup.h"
 #include "capabilities.h"
+#include "cleanup.h"
 #include "err.h"
 #include "inventory.h"
 #include "pool_config.h"
@@ -56,11 +56,9 @@ static void readiness_config(const struct routes *r, struct readiness *ret)
 static void readiness_starting(const struct routes *r, struct readiness *ret)
 {
 	if (!r->inventory || r->inventory->generation == 0)
-		readiness_add(ret, READINESS_STARTING,
-			      "the host's devices have not been read yet");
+		readiness_add(ret, READINESS_STARTING, "the host's devices have not been read yet");
 	else if (!r->page && !r->is_sampled)
-		readiness_add(ret, READINESS_STARTING,
-			      "the first sample has not been taken yet");
+		readiness_add(ret, READINESS_STARTING, "the first sample has not been taken yet");
 }
 
 /* A capability is missing without which the daemon cannot do its work. */

@@ -119,13 +119,13 @@ static char *ready_text(const struct routes *r, const struct readiness *reasons,
 
 /* True if the request names the pod of another rocelet: during an upgrade two of them use the
  * node's socket and port, one after the other. */
-static bool routes_is_another(const struct routes *r, const struct http_request *request,
-			      char *ret, size_t size)
+static bool routes_is_another(const struct routes *r, const struct http_request *request, char *ret,
+			      size_t size)
 {
 	const char *pod = http_param(request, "pod"), *own = r->own_pod ? r->own_pod : "";
 
-	snprintf(ret, size, READINESS_MARK "this is the rocelet of %s%s\n", *own ? "pod " : "no pod",
-		 own);
+	snprintf(ret, size, READINESS_MARK "this is the rocelet of %s%s\n",
+		 *own ? "pod " : "no pod", own);
 	return pod && strcmp(pod, own) != 0;
 }
 

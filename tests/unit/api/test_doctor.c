@@ -339,7 +339,8 @@ static void test_a_missing_folder_of_nodes_is_one_finding(void **state)
 
 	(void)state;
 	for (size_t n = 1; n <= 2; n++) {
-		struct rdma_dev *rd = build_rdma(&h, n == 1 ? "mlx5_0" : "mlx5_1", devices[n - 1].id);
+		struct rdma_dev *rd = build_rdma(&h, n == 1 ? "mlx5_0" : "mlx5_1",
+						 devices[n - 1].id);
 
 		rd->no_uverbs_node = rd->no_umad_node = true;
 		r.n_devices = table.n_devices = n;
@@ -347,9 +348,10 @@ static void test_a_missing_folder_of_nodes_is_one_finding(void **state)
 		assert_int_equal(d.n, 1);
 		assert_int_equal(d.findings[0].kind, FINDING_CHARDEV);
 		assert_string_equal(d.findings[0].object, "");
-		assert_string_equal(d.findings[0].what,
-				    n == 1 ? "none of the kernel's 3 RDMA device nodes is in /dev/infiniband"
-					   : "none of the kernel's 5 RDMA device nodes is in /dev/infiniband");
+		assert_string_equal(
+			d.findings[0].what,
+			n == 1 ? "none of the kernel's 3 RDMA device nodes is in /dev/infiniband"
+			       : "none of the kernel's 5 RDMA device nodes is in /dev/infiniband");
 		doctor_done(&d);
 	}
 	/* The module is a fault of its own. */
@@ -369,10 +371,15 @@ static void test_a_missing_folder_of_nodes_is_one_finding(void **state)
 /* One kubelet that does not run, and one folder that cannot be written, are one finding each. */
 static void test_the_same_error_of_all_resources_is_one_finding(void **state)
 {
-	struct resource_info list[] = {
-		{.name = "a/b", .error = "kubelet.sock: No such file", .files_error = "/run/cdi: read-only"},
-		{.name = "a/c", .error = "kubelet.sock: No such file", .files_error = "/run/cdi: read-only"},
-		{.name = "a/d", .error = "kubelet.sock: No such file", .files_error = "/run/cdi: read-only"}};
+	struct resource_info list[] = {{.name = "a/b",
+					.error = "kubelet.sock: No such file",
+					.files_error = "/run/cdi: read-only"},
+				       {.name = "a/c",
+					.error = "kubelet.sock: No such file",
+					.files_error = "/run/cdi: read-only"},
+				       {.name = "a/d",
+					.error = "kubelet.sock: No such file",
+					.files_error = "/run/cdi: read-only"}};
 	struct resource_table table = {.generation = 1,
 				       .resources = list,
 				       .n_resources = 3,
