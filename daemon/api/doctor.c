@@ -256,6 +256,31 @@ static void check_rdma_cm(struct examination *x)
 	}
 }
 
+/* Counts the missing device nodes. 0: some node exists. */
+static size_t doctor_missing_nodes(const struct host *host)
+{
+	size_t n = host->rdma_cm == RDMA_CM_NO_NODE;
+
+	if (host->rdma_cm == RDMA_CM_THERE)
+		return 0;
+	for (size_t i = 0; i < host->n_rdma; i++) {
+		const struct rdma_dev *rd = &host->rdma[i];
+
+		if ((rd->uverbs[0] && !rd->no_uverbs_node) || (rd->umad[0] && !rd->no_umad_node))
+			return 0;
+		n += (rd->uverbs[0] != '\0') + (rd->umad[0] != '\0');
+	}
+	return n;
+}
+
+/* True if /dev/infiniband as a whole is missing: one fault, which would otherwise appear once per
+ * node and once per device. */
+static bool doctor_lacks_folder(const struct examination *x)
+{
+	return x->in->resources && x->in->resources->n_resources > 0 && x->in->host->n_rdma > 0 &&
+	       doctor_missing_nodes(x->in->host) > 1;
+}
+
 /* Checks the device nodes, which only containers need. Where nothing is offered, as in an overlay
  * that only observes, the host's /dev is usually not mounted. */
 static void check_chardevs(struct examination *x)
@@ -264,6 +289,15 @@ static void check_chardevs(struct examination *x)
 
 	if (!x->in->resources || x->in->resources->n_resources == 0)
 		return;
+	if (doctor_lacks_folder(x)) {
+		find(x, FINDING_CHARDEV, "",
+		     "No new container gets a device that needs one of them. Mount the host's /dev/infiniband into rocelet's container (--dev-root). If the nodes are missing on the host, too, check that udev runs.",
+		     "none of the kernel's %zu RDMA device nodes is in /dev/infiniband",
+		     doctor_missing_nodes(host));
+		if (host->rdma_cm == RDMA_CM_NO_MODULE)
+			check_rdma_cm(x);
+		return;
+	}
 	check_rdma_cm(x);
 	for (size_t i = 0; i < host->n_rdma; i++) {
 		const struct rdma_dev *rd = &host->rdma[i];
@@ -306,6 +340,8 @@ static void check_device(struct examination *x, const struct resource_info *r,
 {
 	char text[224];
 
+	if (d->reasons == HEALTH_BIT(HEALTH_NO_CHARDEV) && doctor_lacks_folder(x))
+		return;
 	explain_unhealthy(d, text, sizeof(text));
 	if (text[0])
 		find(x, FINDING_UNHEALTHY, d->id, help_for(d->reasons),
@@ -343,14 +379,48 @@ static void check_health(struct examination *x)
 	}
 }
 
-/* Checks the CDI specifications, without which no container can get the resource. */
+typedef bool doctor_same_fn(const struct resource_info *a, const struct resource_info *b);
+
+/* Writes the resources with the same fault as resource i: "a/b and 3 others". False: an earlier
+ * one has it, so it is reported already. */
+static bool doctor_with_same(const struct resource_table *t, size_t i, doctor_same_fn *is_same,
+			     char *ret, size_t size)
+{
+	size_t n = 0;
+
+	for (size_t k = 0; k < t->n_resources; k++) {
+		if (k == i || !is_same(&t->resources[i], &t->resources[k]))
+			continue;
+		if (k < i)
+			return false;
+		n++;
+	}
+	snprintf(ret, size, n ? "%s and %zu other%s" : "%s", t->resources[i].name, n,
+		 n == 1 ? "" : "s");
+	return true;
+}
+
+static bool doctor_same_files(const struct resource_info *a, const struct resource_info *b)
+{
+	return strcmp(a->files_error, b->files_error) == 0;
+}
+
+static bool doctor_same_registration(const struct resource_info *a, const struct resource_info *b)
+{
+	return a->registration == b->registration && strcmp(a->error, b->error) == 0;
+}
+
+/* Checks the CDI specifications, without which no container can get the resource. All resources
+ * share the folder: one finding for the same error. */
 static void check_files(struct examination *x)
 {
 	const struct resource_table *t = x->in->resources;
+	char names[192];
 
 	for (size_t i = 0; t && i < t->n_resources; i++)
-		if (t->resources[i].files_error[0])
-			find(x, FINDING_KUBELET, t->resources[i].name,
+		if (t->resources[i].files_error[0] &&
+		    doctor_with_same(t, i, doctor_same_files, names, sizeof(names)))
+			find(x, FINDING_KUBELET, names,
 			     "Containers that request it do not start until the file can be written. "
 			     "Is the folder (--cdi-dir) mounted and writable?",
 			     "%s", t->resources[i].files_error);
@@ -405,14 +475,16 @@ static void check_list_of_pods(struct examination *x)
 static void check_kubelet(struct examination *x)
 {
 	const struct resource_table *t = x->in->resources;
+	char names[192];
 
 	check_registry(x);
 	check_list_of_pods(x);
 	for (size_t i = 0; t && i < t->n_resources; i++) {
 		const struct resource_info *r = &t->resources[i];
 
-		if (r->registration != REGISTRATION_DONE)
-			find(x, FINDING_KUBELET, r->name,
+		if (r->registration != REGISTRATION_DONE &&
+		    doctor_with_same(t, i, doctor_same_registration, names, sizeof(names)))
+			find(x, FINDING_KUBELET, names,
 			     "Pods that request it stay pending. Is the kubelet running, and is its "
 			     "folder (--kubelet-dir) mounted?",
 			     "the kubelet %s%s%s",

@@ -76,22 +76,18 @@ static bool has_tls_expired(const struct routes *r, uint64_t now_ms)
 	return expires_s > 0 && expires_s * 1000 <= r->epoch_ms + now_ms;
 }
 
-/* "ok", followed by the problems that do not affect readiness. NULL: out of memory. */
-static char *ready_text(const struct routes *r, uint64_t now_ms, size_t *ret_len)
+/* Prints the problems that do not affect readiness. */
+static void ready_remarks(const struct routes *r, uint64_t now_ms, FILE *f)
 {
 	const struct config_state *c = r->config;
-	char *text = NULL, refusal[POOL_REFUSAL_TEXT];
-	FILE *f = open_memstream(&text, ret_len);
+	char refusal[POOL_REFUSAL_TEXT];
 
-	if (!f)
-		return NULL;
-	fputs("ok\n", f);
 	if (c && c->n_ignored > 0)
 		fprintf(f, POOLS_IGNORED "\n", c->n_ignored);
-	if (c && c->error.code)
+	if (c && c->error.code && !c->offers_nothing)
 		fprintf(f, "the configuration file is %s: %s\n", c->held ? "held" : "refused",
 			c->error.msg);
-	if (r->guard_error && r->guard_error->code)
+	if (r->guard_error && r->guard_error->code && (!r->serves_tcp || *r->serves_tcp))
 		fprintf(f, "the TCP listener's new certificates or passwords are not in use: %s\n",
 			r->guard_error->msg);
 	if (has_tls_expired(r, now_ms))
@@ -102,6 +98,19 @@ static char *ready_text(const struct routes *r, uint64_t now_ms, size_t *ret_len
 	}
 	for (size_t i = 0; c && i < c->n_lacks; i++)
 		fprintf(f, "%s: %s\n", c->lacks[i].resource, c->lacks[i].what);
+}
+
+/* "ok" or the reasons, followed by the remarks. NULL: out of memory. */
+static char *ready_text(const struct routes *r, const struct readiness *reasons, uint64_t now_ms,
+			size_t *ret_len)
+{
+	char *text = NULL;
+	FILE *f = open_memstream(&text, ret_len);
+
+	if (!f)
+		return NULL;
+	fputs(reasons->n ? reasons->text : "ok\n", f);
+	ready_remarks(r, now_ms, f);
 	if (fclose(f) == 0)
 		return text;
 	free(text);
@@ -110,12 +119,12 @@ static char *ready_text(const struct routes *r, uint64_t now_ms, size_t *ret_len
 
 /* True if the request names the pod of another rocelet: during an upgrade two of them use the
  * node's socket and port, one after the other. */
-static bool routes_is_another(const struct routes *r, const struct http_request *request,
-			      char ret[READINESS_TEXT])
+static bool routes_is_another(const struct routes *r, const struct http_request *request, char *ret,
+			      size_t size)
 {
 	const char *pod = http_param(request, "pod"), *own = r->own_pod ? r->own_pod : "";
 
-	snprintf(ret, READINESS_TEXT, "not ready: this is the rocelet of %s%s\n",
+	snprintf(ret, size, READINESS_MARK "this is the rocelet of %s%s\n",
 		 *own ? "pod " : "no pod", own);
 	return pod && strcmp(pod, own) != 0;
 }
@@ -123,17 +132,21 @@ static bool routes_is_another(const struct routes *r, const struct http_request 
 static void answer_readyz(struct routes *r, const struct http_request *request,
 			  struct http_reply *reply)
 {
+	struct readiness reasons;
+	char another[512], *text;
 	size_t len = 0;
-	char *text, sentence[READINESS_TEXT];
 
-	if (readiness_is_starting(r, sentence) || routes_is_another(r, request, sentence) ||
-	    readiness_is_refused(r, sentence) || readiness_cannot_attach(r, sentence) ||
-	    readiness_cannot_serve(r, sentence)) {
-		reply_string(reply, 503, REPLY_TEXT, sentence);
+	if (routes_is_another(r, request, another, sizeof(another))) {
+		reply_string(reply, 503, REPLY_TEXT, another);
 		return;
 	}
-	text = ready_text(r, request->now_ms, &len);
-	reply_copy(reply, 200, REPLY_TEXT, text ? text : "ok\n", text ? len : strlen("ok\n"));
+	readiness_read(&reasons, r);
+	text = ready_text(r, &reasons, request->now_ms, &len);
+	if (text)
+		reply_copy(reply, reasons.n ? 503 : 200, REPLY_TEXT, text, len);
+	else
+		reply_string(reply, reasons.n ? 503 : 200, REPLY_TEXT,
+			     reasons.n ? reasons.text : "ok\n");
 	free(text);
 }
 
@@ -504,7 +517,7 @@ static void answer_suggest(struct routes *r, const struct http_request *request,
 {
 	(void)request;
 	if (knows_devices(r, reply))
-		reply_document(reply, proposal_of(&r->inventory->host));
+		reply_document(reply, proposal_of(&r->inventory->host, !r->unprivileged));
 }
 
 static void answer_index(struct routes *r, const struct http_request *request,

@@ -108,6 +108,7 @@ struct routes {
 	const struct missing_capability *missing; /* missing capabilities */
 	size_t n_missing;
 	const char *confinement; /* by a security module (privileges.h); NULL or "" = none known */
+	bool unprivileged;	 /* --unprivileged: the daemon cannot attach */
 	const char *own_pod;	 /* namespace/name of the daemon's pod; NULL or "" = not in a pod */
 	/* Fills in the state of BPF; NULL: no BPF. *ret is borrowed until the next iteration of the
 	 * loop. */

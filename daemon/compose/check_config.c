@@ -27,7 +27,7 @@ int suggest_config(const struct options *o)
 	int r = node_scan_once(&scan, o, &n_problems);
 
 	if (r == 0)
-		text = proposal_of(&scan.host);
+		text = proposal_of(&scan.host, !o->unprivileged);
 	scan_done(&scan);
 	if (r < 0)
 		return 1;
@@ -79,6 +79,9 @@ struct check {
 	const struct pool_config *pools;
 	const struct config_file *file;
 	unsigned warnings;
+	unsigned of_node; /* those warnings that are about this node, not about the file */
+	char idle[256];	  /* the pools that offer nothing on this node: "a/b, a/c" */
+	size_t n_idle;
 	int status;
 };
 
@@ -94,6 +97,13 @@ static void check_config_on_warning(const char *sentence, void *arg)
 
 	c->warnings++;
 	fprintf(stderr, "rocelet: %s\n", sentence);
+}
+
+/* As above; the file may be right for other nodes. */
+static void check_warn_of_node(struct check *c, const char *sentence)
+{
+	c->of_node++;
+	check_config_on_warning(sentence, c);
 }
 
 /* Checks certificate, tokens and passwords. A failure is not fatal: without them the daemon runs,
@@ -180,6 +190,7 @@ static void check_config_check_groups(struct check *c)
 	else if (file->can_match)
 		puts("warning: no group matches this node");
 	c->warnings += file->can_match && !file->group[0];
+	c->of_node += file->can_match && !file->group[0];
 }
 
 /* --- the node --------------------------------------------------------------------------------- */
@@ -209,35 +220,63 @@ static void check_netdevs(struct check *c, const struct host *host, const char *
 			continue;
 		err_set(&e, -ENODEV, "there is no netdev %s", names->items[i]);
 		options_wrap(&e, c->options, c->file, option);
-		check_config_on_warning(e.msg, c);
+		check_warn_of_node(c, e.msg);
 	}
 }
 
-/* Prints the health that the kubelet would get now. This is not a warning: a link may be down until
- * its cable is plugged in. */
-static int check_config_print_health(const struct pools *pools, const struct host *host)
+/* Warns about devices without character devices, which do not appear by themselves. */
+static void check_chardevs(struct check *c, const struct pool_view *v, size_t n_lack)
 {
-	struct host_index index;
+	if (n_lack == 0)
+		return;
+	printf("warning: %s/%s: %zu of %zu devices without character devices in %s/infiniband "
+	       "(no_chardev), no container gets them: is udev running, and is --dev-root the "
+	       "host's /dev?\n",
+	       v->pool->prefix, v->pool->name, n_lack, v->n_offers, c->options->dev_root);
+	c->warnings++;
+	c->of_node++;
+}
+
+static void check_note_idle(struct check *c, const struct pool_view *v)
+{
+	size_t n = strlen(c->idle);
+
+	snprintf(c->idle + n, sizeof(c->idle) - n, "%s%s/%s", n ? ", " : "", v->pool->prefix,
+		 v->pool->name);
+	c->n_idle++;
+}
+
+/* Prints the health of a pool's devices that the kubelet would get now. Only missing character
+ * devices cause a warning: a link may be down until its cable is plugged in. */
+static void check_health(struct check *c, const struct pool_view *v, const struct host_index *index)
+{
+	unsigned all = 0;
+	size_t n = 0, n_lack = 0;
 	char reasons[256];
-	int r = host_index_init(&index, host);
 
-	for (const struct pool_view *v = pools->views; r == 0 && v < pools->views + pools->n_views;
-	     v++) {
-		unsigned all = 0;
-		size_t n = 0;
+	for (size_t i = 0; i < v->n_offers; i++) {
+		unsigned bad = health_judge(v, &v->offers[i], index, false);
 
-		for (size_t i = 0; i < v->n_offers; i++) {
-			unsigned bad = health_judge(v, &v->offers[i], &index, false);
-
-			all |= bad;
-			n += bad != 0;
-		}
-		if (n == 0)
-			continue;
-		health_text(all, reasons, sizeof(reasons));
+		all |= bad;
+		n += bad != 0;
+		n_lack += (bad & HEALTH_BIT(HEALTH_NO_CHARDEV)) != 0;
+	}
+	health_text(all, reasons, sizeof(reasons));
+	if (n > 0)
 		printf("%s/%s: %zu of %zu devices unhealthy now: %s\n", v->pool->prefix,
 		       v->pool->name, n, v->n_offers, reasons);
-	}
+	check_chardevs(c, v, n_lack);
+	if (n_lack == v->n_offers)
+		check_note_idle(c, v);
+}
+
+static int check_pools(struct check *c, const struct pools *pools, const struct host *host)
+{
+	struct host_index index;
+	int r = host_index_init(&index, host);
+
+	for (size_t i = 0; r == 0 && i < pools->n_views; i++)
+		check_health(c, &pools->views[i], &index);
 	host_index_done(&index);
 	return r;
 }
@@ -255,8 +294,9 @@ static void explain(struct check *c, const struct host *host)
 	if (text) {
 		fputs(text, stdout);
 		c->warnings += count_warnings(text);
+		c->of_node += count_warnings(text);
 	}
-	if (!text || check_config_print_health(&built, host) < 0)
+	if (!text || check_pools(c, &built, host) < 0)
 		check_fail(c, 1, "out of memory");
 	pools_done(&built);
 }
@@ -271,6 +311,7 @@ static void check_config_check_node(struct check *c)
 	else
 		c->status = c->status > 1 ? c->status : 1;
 	c->warnings += n_problems;
+	c->of_node += n_problems;
 	scan_done(&scan);
 }
 
@@ -281,22 +322,35 @@ static const char *check_plural(size_t n)
 	return n == 1 ? "" : "s";
 }
 
+/* The exit status. With --strict, warnings count; those about this node have a status of their own,
+ * because a file that is checked elsewhere (a CI pipeline) cannot be right about them. */
+static int check_status(const struct check *c)
+{
+	if (c->status || !c->options->strict)
+		return c->status;
+	if (c->warnings > c->of_node || c->pools->refusals.n > 0)
+		return 1;
+	return c->of_node > 0 ? CHECK_CONFIG_NODE : 0;
+}
+
 static int conclude(const struct check *c)
 {
 	size_t left_out = c->pools->refusals.n;
-	bool is_strict = c->options->strict && c->status == 0 && (c->warnings > 0 || left_out > 0);
+	int status = check_status(c);
 
 	printf("%s: ", c->options->config);
 	if (left_out > 0)
 		printf("%zu resource%s left out", left_out, check_plural(left_out));
-	else if (c->status || is_strict)
-		fputs("not ok", stdout);
+	else if (status)
+		fputs(status == CHECK_CONFIG_NODE ? "ok, but not for this node" : "not ok", stdout);
 	else
 		fputs(c->file->text ? "ok" : "does not exist, no resources are offered", stdout);
+	if (c->n_idle > 0)
+		printf(", %s offer%s nothing on this node", c->idle, c->n_idle == 1 ? "s" : "");
 	if (c->warnings > 0)
 		printf(", %u warning%s", c->warnings, check_plural(c->warnings));
-	puts(is_strict ? " (--strict)" : "");
-	return is_strict ? 1 : c->status;
+	puts(status != c->status ? " (--strict)" : "");
+	return status;
 }
 
 int check_config(const struct options *o, const struct pool_config *pools,

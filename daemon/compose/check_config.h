@@ -9,11 +9,16 @@ struct config_file;
 struct options;
 struct pool_config;
 
+/* The exit status of a valid file with warnings about this node, with --strict. */
+#define CHECK_CONFIG_NODE 3
+
 /* Checks the configuration and the other groups of its file. Prints for every device its pool, or
  * why it has none, then warnings, and finally the result. n_warnings: number of warnings while the
  * file was read. Returns the exit status. 2: rocelet cannot work with it. 1: the node cannot be
- * scanned, the TCP listener's files are wrong, the file seems to define resources but has none, or
- * there are warnings and --strict is set. 0: otherwise. */
+ * scanned, the TCP listener's files are wrong, or --strict is set, and there are warnings about the
+ * file or resources are left out. CHECK_CONFIG_NODE: --strict is set, and there are warnings about
+ * this node only: a pool that offers nothing here, devices without character devices, a netdev that
+ * does not exist. 0: otherwise. */
 int check_config(const struct options *, const struct pool_config *, const struct config_file *,
 		 unsigned n_warnings);
 

@@ -42,29 +42,44 @@ static void ready_again(struct daemon *d)
 	d->not_ready = (struct not_ready){.since_ms = 0};
 }
 
-/* Sends an event when the daemon is not ready, with the text of /readyz, and when it is ready
- * again. So the log and `rocectl events` show the same as the probe. */
+/* The first reason, and how many others there are. */
+static void ready_report_reasons(struct daemon *d, const struct readiness *reasons)
+{
+	const char *first = reasons->text + strlen(READINESS_MARK);
+	char text[256];
+	int n = (int)strcspn(first, "\n");
+
+	if (reasons->n > 1)
+		snprintf(text, sizeof(text), "%.*s (and %u more: see /readyz)",
+			 n < 200 ? n : 200, first, reasons->n - 1);
+	else
+		snprintf(text, sizeof(text), "%.*s", n, first);
+	ready_report(d, EVENT_WARNING, "NotReady", text);
+}
+
+/* Sends an event when the daemon is not ready, with the first reason of /readyz, and when it is
+ * ready again. So the log and `rocectl events` show the same as the probe. */
 void ready_wiring_check(struct daemon *d, uint64_t now_ms)
 {
 	struct not_ready *n = &d->not_ready;
-	char text[READINESS_TEXT];
+	struct readiness reasons;
 
-	/* These reasons have events of their own (reload.c, and the engine's). */
-	if (readiness_is_starting(&d->routes, text) || readiness_is_refused(&d->routes, text) ||
-	    readiness_cannot_attach(&d->routes, text))
+	readiness_read(&reasons, &d->routes);
+	/* Reasons of other kinds have events of their own (reload.c, and the engine's). */
+	if (reasons.kinds & ~(1u << READINESS_SERVE))
 		return;
-	if (!readiness_cannot_serve(&d->routes, text)) {
+	if (reasons.n == 0) {
 		ready_again(d);
 		return;
 	}
 	if (n->since_ms == 0)
 		n->since_ms = now_ms;
-	if (now_ms - n->since_ms < REPORT_AFTER_MS || strcmp(n->reported, text) == 0 ||
+	if (now_ms - n->since_ms < REPORT_AFTER_MS || strcmp(n->reported, reasons.text) == 0 ||
 	    (n->reported[0] && now_ms - n->reported_ms < REPORT_PAUSE_MS))
 		return;
-	memcpy(n->reported, text, sizeof(n->reported));
+	memcpy(n->reported, reasons.text, sizeof(n->reported));
 	n->reported_ms = now_ms;
-	ready_report(d, EVENT_WARNING, "NotReady", text + strlen("not ready: "));
+	ready_report_reasons(d, &reasons);
 }
 
 /* Publishes nothing before the first scan of the devices, because that report would have no

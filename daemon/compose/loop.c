@@ -252,6 +252,7 @@ static int run_modules(struct daemon *d, struct err *e)
 	r = event_ring_init(&d->events);
 	d->routes.events = &d->events;
 	d->routes.config = &d->config;
+	d->routes.unprivileged = d->options->unprivileged;
 	confinement_read(d->confinement);
 	d->routes.confinement = d->confinement;
 	r = r < 0 ? err_set(e, r, "out of memory") : start_modules(d, e);

@@ -90,7 +90,7 @@ static void why_no_resources(const struct ctl *c, const json_t *document)
 	for (char *line = strtok(a.body, "\n"); line; line = strtok(NULL, "\n")) {
 		bool observes = strncmp(line, "observes only", 13) == 0;
 
-		if (a.status == 200 && !observes)
+		if (!observes && strncmp(line, "not ready: ", 11) != 0)
 			continue;
 		fputs(observes ? "rocelet " : "rocelet is ", c->err);
 		table_put(line, c->err);

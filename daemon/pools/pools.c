@@ -287,7 +287,8 @@ static int offer_all_held(struct build *b, size_t pool)
 static void explain_empty(const struct build *b, struct pool_view *v)
 {
 	if (v->n_members > 0)
-		v->hint[0] = '\0';
+		snprintf(v->hint, sizeof(v->hint), "%s",
+			 v->n_offers ? "" : "the number of its slots is 0");
 	else if (v->n_taken > 0)
 		snprintf(v->hint, sizeof(v->hint), "another pool has the %zu matching device%s",
 			 v->n_taken, v->n_taken == 1 ? "" : "s");

@@ -117,7 +117,7 @@ static void print_pool(FILE *f, const struct pool_view *v)
 
 static void warn_empty(FILE *f, const struct pool_view *v)
 {
-	if (v->n_members)
+	if (v->n_offers)
 		return;
 	print_resource(f, "warning: ", v->pool);
 	fprintf(f, " has no devices%s%s\n", v->hint[0] ? ": " : "", v->hint);

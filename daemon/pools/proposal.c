@@ -327,7 +327,17 @@ static int leave_out_rest(struct proposal *p, const struct work *w)
 
 /* --- all steps -------------------------------------------------------------------------------- */
 
-static int work_init(struct work *w, const struct host *h)
+/* A daemon that cannot attach cannot create soft-RoCE in a pod either. */
+static void proposal_leave_soft(struct rated *r)
+{
+	if (r->rating == RATED_NEVER || r->kind != PROPOSED_SOFT_VFS)
+		return;
+	r->rating = RATED_NEVER;
+	snprintf(r->why, sizeof(r->why),
+		 "no RDMA device; soft-RoCE in a pod needs capabilities (not --unprivileged)");
+}
+
+static int work_init(struct work *w, const struct host *h, bool attaches)
 {
 	int r = host_index_init(&w->index, h);
 
@@ -337,8 +347,11 @@ static int work_init(struct work *w, const struct host *h)
 	w->rated = calloc(h->n_functions + 1, sizeof(*w->rated));
 	if (!w->routes || !w->rated)
 		return -ENOMEM;
-	for (size_t i = 0; i < h->n_functions; i++)
+	for (size_t i = 0; i < h->n_functions; i++) {
 		proposal_rate(&w->rated[i], &w->index, w->routes, &h->functions[i]);
+		if (!attaches)
+			proposal_leave_soft(&w->rated[i]);
+	}
 	return 0;
 }
 
@@ -351,11 +364,11 @@ static void work_done(struct work *w)
 	host_index_done(&w->index);
 }
 
-int proposal_build(struct proposal *ret, const struct host *h)
+int proposal_build(struct proposal *ret, const struct host *h, bool attaches)
 {
-	struct proposal p = {0};
+	struct proposal p = {.attaches = attaches};
 	struct work w = {0};
-	int r = work_init(&w, h);
+	int r = work_init(&w, h, attaches);
 
 	if (r == 0)
 		r = propose_pools(&p, &w);

@@ -12,6 +12,8 @@
  * numbered it in the order of discovery (eth0, ib0), the PCI address is used. */
 #pragma once
 
+#include <stdbool.h>
+
 #include "model.h"
 
 #define PROPOSAL_LINE_SIZE 448
@@ -43,13 +45,15 @@ struct proposal {
 	 * why". */
 	char (*left_out)[PROPOSAL_LINE_SIZE];
 	size_t n_left_out;
+	bool attaches; /* the daemon can attach, so exclusive pools get a "network" */
 };
 
-/* Proposes pools; pools_build() decides which functions the pools get. -ENOMEM leaves *ret empty.
- */
-int proposal_build(struct proposal *ret, const struct host *);
+/* Proposes pools; pools_build() decides which functions the pools get. attaches false: for a daemon
+ * that cannot attach (--unprivileged); then no pool has a "network", and VFs without RDMA have no
+ * pool. -ENOMEM leaves *ret empty. */
+int proposal_build(struct proposal *ret, const struct host *, bool attaches);
 void proposal_done(struct proposal *);
 /* Returns the configuration file with comments, on the heap; NULL when out of memory. */
 char *proposal_text(const struct proposal *);
 /* Calls proposal_build() and proposal_text(). */
-char *proposal_of(const struct host *);
+char *proposal_of(const struct host *, bool attaches);

@@ -83,12 +83,18 @@ static void put_comment(FILE *f, const struct proposal *p)
 			"The pools are numbered by PCI address, so use the proposal of a node whose "
 			"NICs all work. If a pod may get a device of any PF, list all names in one "
 			"pool.");
-	if (any_exclusive(p))
+	if (any_exclusive(p) && p->attaches)
 		proposal_print(
 			&c,
 			"With \"network\": {}, rocelet attaches the device to the pod as net1. Remove "
 			"it if Multus and a CNI plugin do that, and for the overlay device-plugin "
 			"(--unprivileged), which cannot attach.");
+	else if (any_exclusive(p))
+		proposal_print(
+			&c,
+			"For a daemon with --unprivileged, which cannot attach: a pod gets the "
+			"device and its nodes, and a CNI plugin moves the netdev. With the overlay "
+			"native, run this again: the pools get \"network\": {} then.");
 	if (p->n_left_out)
 		proposal_print(&c, "Left out:");
 	for (size_t i = 0; i < p->n_left_out; i++)
@@ -111,7 +117,7 @@ static json_t *selectors_of(const struct proposed_pool *p)
 	return selectors;
 }
 
-static void put_pool(FILE *f, const struct proposed_pool *p)
+static void put_pool(FILE *f, const struct proposed_pool *p, bool attaches)
 {
 	fputs("    {\n      \"" CONFIG_COMMENT "\": ", f);
 	put_string(f, p->about);
@@ -122,7 +128,7 @@ static void put_pool(FILE *f, const struct proposed_pool *p)
 		fputs("      \"deviceType\": \"auxNetDevice\",\n", f);
 	fputs("      \"selectors\": ", f);
 	proposal_put_json(f, selectors_of(p));
-	if (proposal_is_exclusive(p))
+	if (attaches && proposal_is_exclusive(p))
 		fputs(",\n      \"network\": {}", f);
 	if (p->kind == PROPOSED_SOFT_VFS)
 		fputs(",\n      \"softRoce\": true", f);
@@ -134,7 +140,7 @@ static void put_pools(FILE *f, const struct proposal *p)
 	fputs(",\n  \"pools\": [", f);
 	for (size_t i = 0; i < p->n_pools; i++) {
 		fputs(i ? ",\n" : "\n", f);
-		put_pool(f, &p->pools[i]);
+		put_pool(f, &p->pools[i], p->attaches);
 	}
 	fputs("\n  ]", f);
 }
@@ -159,12 +165,12 @@ char *proposal_text(const struct proposal *p)
 	return NULL;
 }
 
-char *proposal_of(const struct host *h)
+char *proposal_of(const struct host *h, bool attaches)
 {
 	struct proposal p;
 	char *text;
 
-	if (proposal_build(&p, h) < 0)
+	if (proposal_build(&p, h, attaches) < 0)
 		return NULL;
 	text = proposal_text(&p);
 	proposal_done(&p);

@@ -259,7 +259,15 @@ for status, flags in ((0, ()), (1, ("--strict",))):
     row("strict", f"unknown keys, {flags}", {"resourceList": [{"resourceName": "a", "selectors": {}, "selektor": 1}], "lissten": ":1"},
         '(did you mean "selectors"?)', '(did you mean "listen"?)', "c.json: not ok, 2 warnings (--strict)\n" if status else "c.json: ok, 2 warnings\n", status=status, flags=flags)
     row("strict", f"a pool without devices, {flags}", pool(selectors={"vendors": ["8086"]}), "rocelet.dev/p has no devices",
-        "c.json: not ok, 1 warning (--strict)\n" if status else "c.json: ok, 1 warning\n", status=status, flags=flags)
+        "c.json: ok, but not for this node, rocelet.dev/p offers nothing on this node, 1 warning (--strict)\n" if status else
+        "c.json: ok, rocelet.dev/p offers nothing on this node, 1 warning\n", status=3 * status, flags=flags)
+    row("strict", f"slots 0, {flags}", pool(kind="shared", slots=0, selectors={"ifNames": ["ens1np0"]}),
+        "warning: rocelet.dev/p has no devices: the number of its slots is 0", "rocelet.dev/p offers nothing on this node, 1 warning", status=3 * status, flags=flags)
+    row("strict", f"a peer's slots 0, {flags}", {"configList": [{"resourceName": "a", "rdmaHcaMax": 0, "devices": ["ens1np0"]}]},
+        "warning: rdma/a has no devices: the number of its slots is 0", "rdma/a offers nothing on this node, 1 warning", status=3 * status, flags=flags)
+    row("strict", f"a netdev that may come, {flags}", {"mirrors": ["nosuch0"], **pool()}, "there is no netdev nosuch0", ", 1 warning", status=3 * status, flags=flags)
+    row("strict", f"a mistake and a pool without devices, {flags}", {"lissten": ":1", **pool(selectors={"vendors": ["8086"]})},
+        "rocelet.dev/p offers nothing on this node, 2 warnings", status=status, flags=flags)
     row("strict", f"a resource left out, {flags}", SHARED, LEFT_OUT, status=status, flags=flags)
 row("strict", "a schema for editors", {"$schema": "config.schema.json", **pool()}, "c.json: ok\n", flags=("--strict",))
 row("strict", "no warnings", pool(), "rocelet.dev/p: ", "c.json: ok\n", flags=("--strict",))
@@ -1004,7 +1012,7 @@ def a_strict_reload_from_a_folder_that_hangs_stops_nothing():
 
 @check
 def a_check_counts_the_unhealthy():
-    """--check-config prints them per pool with the reasons, and no such line for a pool whose devices are all healthy."""
+    """--check-config prints them per pool with the reasons, and no such line for a pool whose devices are all healthy. Missing character devices are a warning."""
     configure('{"pools": [{"resourceName": "a", "selectors": {"pfNames": ["ens1np0"], "isRdma": true}}, {"resourceName": "b", "selectors": {"pfNames": ["ens2np0"], "isRdma": true}}]}')
     assert "unhealthy" not in rocelet("--check-config").all
     lacking = f"{TREE.name}/node/dev/infiniband/uverbs2"
@@ -1013,7 +1021,12 @@ def a_check_counts_the_unhealthy():
         result = rocelet("--check-config", "--strict")
     finally:
         os.rename(lacking + ".away", lacking)
-    equal((result.status, [line for line in result.out.splitlines() if "unhealthy" in line]), (0, ["rocelet.dev/a: 1 of 2 devices unhealthy now: no_chardev"]))
+    equal((result.status, [line for line in result.out.splitlines() if "unhealthy" in line]), (3, ["rocelet.dev/a: 1 of 2 devices unhealthy now: no_chardev"]))
+    assert "warning: rocelet.dev/a: 1 of 2 devices without character devices in node/dev/infiniband (no_chardev), no container gets them: " in result.out, result
+    equal(result.out.splitlines()[-1], "c.json: ok, but not for this node, 1 warning (--strict)")
+    assert "no_chardev" not in rocelet("--check-config", "--strict").all
+    result = rocelet("--check-config", "--strict", "--dev-root", "node")
+    equal((result.status, result.out.splitlines()[-1]), (3, "c.json: ok, but not for this node, rocelet.dev/a, rocelet.dev/b offer nothing on this node, 2 warnings (--strict)"))
 
 
 @check

@@ -449,6 +449,19 @@ def comments_are_ignored():
 
 
 @check
+def a_daemon_that_cannot_attach_gets_no_network():
+    """With --unprivileged no pool has a "network", so the proposal causes no warning there."""
+    tree = gpu_node()
+    status, text, err = tree.rocelet("--suggest-config", "--unprivileged")
+    equal((status, err), (0, ""))
+    assert len(json.loads(text)["pools"]) == len(RAILS) and not any("network" in pool for pool in json.loads(text)["pools"]), text
+    tree.put("c.json", text)
+    status, checked, err = tree.rocelet("--config", tree.dir + "/c.json", "--check-config", "--strict", "--unprivileged")
+    equal((status, err), (0, ""))
+    assert "rocelet.dev/roce0: 4 devices" in checked, checked
+
+
+@check
 def a_wrong_file_does_not_prevent_a_proposal():
     tree = gpu_node()
     tree.put("wrong.json", "{")

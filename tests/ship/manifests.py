@@ -633,7 +633,7 @@ def examples_request_what_their_pools_offer():
             f.write(pools["data"]["config.json"].replace("ens1f0np0", "ens1np0").replace("ens1f1np1", "ens2np0"))
         out = daemon("--config", path, "--sysfs-root", tree, "--check-config", "--strict")
         offered = set(re.findall(r"rocelet\.dev/\w+", out.stdout))
-        assert out.returncode == 0 and offered == {"rocelet.dev/roce", "rocelet.dev/vf", "rocelet.dev/hca"}, out.stdout + out.stderr
+        assert out.returncode in (0, 3) and offered == {"rocelet.dev/roce", "rocelet.dev/vf", "rocelet.dev/hca"}, out.stdout + out.stderr
     requested = set()
     for name, d in docs:
         if d["kind"] in ("ConfigMap", NETWORK):

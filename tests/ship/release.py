@@ -50,7 +50,10 @@ def rootfs(arch):
     for path, text in (
             ("usr/sbin/rocelet", arch), ("usr/lib/os-release", 'ID=debian\nVERSION_ID="12"\n'),
             ("var/lib/dpkg/status.d/libuv1", f"Package: libuv1\nStatus: install ok installed\nArchitecture: {arch}\nVersion: 1.44.2-1+deb12u1\nDescription: x\n y: z\n"),
-            ("var/lib/dpkg/status.d/libc6", f"Package: libc6\nSource: glibc\nArchitecture: {arch}\nVersion: 2.36-9\n")):
+            ("var/lib/dpkg/status.d/libc6", f"Package: libc6\nSource: glibc\nArchitecture: {arch}\nVersion: 2.36-9\n"),
+            ("usr/share/doc/libuv1/copyright", "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n\nFiles: *\nLicense: Expat\n The text.\n\n"
+             "Files: b\n c\nCopyright: 2026\nLicense: GPL-2+ or BSD-2-clause, and Odd\n\nLicense: ISC\n only a text, of no file\n"),
+            ("usr/share/doc/libc6/copyright", "This is the GNU C library.\n")):
         os.makedirs(os.path.dirname(f"{folder}/{path}"), exist_ok=True)
         with open(f"{folder}/{path}", "w", encoding="utf-8") as f:
             f.write(text)
@@ -165,6 +168,14 @@ def a_bill_of_materials_is_in_the_image_and_beside_it():
     assert packages["rocelet"]["licenseDeclared"] == "Apache-2.0 AND (GPL-2.0-only OR BSD-2-Clause)"
     assert packages["libuv1"]["externalRefs"][0]["referenceLocator"] == "pkg:deb/debian/libuv1@1.44.2-1%2Bdeb12u1?arch=amd64&distro=debian-12"
     assert "built from glibc" in packages["libc6"]["sourceInfo"]
+    # From a machine-readable copyright file; a text for people says nothing that a program may conclude from.
+    for field in ("licenseConcluded", "licenseDeclared"):
+        assert packages["libuv1"][field] == "(GPL-2.0-or-later OR BSD-2-Clause) AND LicenseRef-Debian-Odd AND MIT", packages["libuv1"]
+        assert packages["libc6"][field] == "NOASSERTION", packages["libc6"]
+    assert {i["licenseId"]: i["name"] for i in document["hasExtractedLicensingInfos"]} == {"LicenseRef-Debian-Odd": "Odd"}
+    for p in packages.values():
+        for word in re.findall(r"LicenseRef-[A-Za-z0-9.-]+", p["licenseDeclared"]):
+            assert word in {i["licenseId"] for i in document["hasExtractedLicensingInfos"]}, p
     epoch = int(os.environ.get("SOURCE_DATE_EPOCH") or 0)
     assert document["creationInfo"]["created"] == time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(epoch)), document["creationInfo"]
     ids = {p["SPDXID"] for p in document["packages"]} | {document["SPDXID"]}

@@ -320,6 +320,93 @@ static void test_a_kubelet_that_does_not_watch_the_registry(void **state)
 	doctor_done(&d);
 }
 
+/* Without /dev/infiniband every device lacks all nodes: one fault, one finding. */
+static void test_a_missing_folder_of_nodes_is_one_finding(void **state)
+{
+	struct resource_info r = {.name = "a/b", .registration = REGISTRATION_DONE, .n_devices = 2};
+	struct resource_device devices[] = {
+		{.id = "0000:03:00.0", .reasons = HEALTH_BIT(HEALTH_NO_CHARDEV)},
+		{.id = "0000:04:00.0", .reasons = HEALTH_BIT(HEALTH_NO_CHARDEV)}};
+	struct resource_table table = {.generation = 1,
+				       .resources = &r,
+				       .n_resources = 1,
+				       .devices = devices,
+				       .n_devices = 2,
+				       .held = {.source = POD_SOURCE_API}};
+	struct host h = {.rdma_cm = RDMA_CM_NO_NODE};
+	const struct doctor_input in = {.host = &h, .resources = &table};
+	struct doctor d;
+
+	(void)state;
+	for (size_t n = 1; n <= 2; n++) {
+		struct rdma_dev *rd = build_rdma(&h, n == 1 ? "mlx5_0" : "mlx5_1",
+						 devices[n - 1].id);
+
+		rd->no_uverbs_node = rd->no_umad_node = true;
+		r.n_devices = table.n_devices = n;
+		assert_int_equal(doctor_build(&d, &in), 0);
+		assert_int_equal(d.n, 1);
+		assert_int_equal(d.findings[0].kind, FINDING_CHARDEV);
+		assert_string_equal(d.findings[0].object, "");
+		assert_string_equal(
+			d.findings[0].what,
+			n == 1 ? "none of the kernel's 3 RDMA device nodes is in /dev/infiniband"
+			       : "none of the kernel's 5 RDMA device nodes is in /dev/infiniband");
+		doctor_done(&d);
+	}
+	/* The module is a fault of its own. */
+	h.rdma_cm = RDMA_CM_NO_MODULE;
+	assert_int_equal(count(&in, FINDING_CHARDEV), 2);
+	/* With one node the folder is there, so each missing node is named. */
+	h.rdma_cm = RDMA_CM_THERE;
+	assert_int_equal(count(&in, FINDING_CHARDEV), 4);
+	assert_int_equal(count(&in, FINDING_UNHEALTHY), 2);
+	h.rdma_cm = RDMA_CM_NO_NODE;
+	h.rdma[1].no_umad_node = false;
+	assert_int_equal(count(&in, FINDING_CHARDEV), 4);
+	assert_int_equal(count(&in, FINDING_UNHEALTHY), 2);
+	host_done(&h);
+}
+
+/* One kubelet that does not run, and one folder that cannot be written, are one finding each. */
+static void test_the_same_error_of_all_resources_is_one_finding(void **state)
+{
+	struct resource_info list[] = {{.name = "a/b",
+					.error = "kubelet.sock: No such file",
+					.files_error = "/run/cdi: read-only"},
+				       {.name = "a/c",
+					.error = "kubelet.sock: No such file",
+					.files_error = "/run/cdi: read-only"},
+				       {.name = "a/d",
+					.error = "kubelet.sock: No such file",
+					.files_error = "/run/cdi: read-only"}};
+	struct resource_table table = {.generation = 1,
+				       .resources = list,
+				       .n_resources = 3,
+				       .held = {.source = POD_SOURCE_API}};
+	const struct host none = {0};
+	const struct doctor_input in = {.host = &none, .resources = &table};
+	struct doctor d;
+
+	(void)state;
+	assert_int_equal(doctor_build(&d, &in), 0);
+	assert_int_equal(d.n, 2);
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(d.findings[i].kind, FINDING_KUBELET);
+		assert_string_equal(d.findings[i].object, "a/b and 2 others");
+	}
+	doctor_done(&d);
+	/* Another error, or another state with the same error, is a finding of its own. */
+	strcpy(list[1].error, "the name is in use");
+	list[2].registration = REGISTRATION_REFUSED;
+	list[0].files_error[0] = list[1].files_error[0] = list[2].files_error[0] = '\0';
+	assert_int_equal(doctor_build(&d, &in), 0);
+	assert_int_equal(d.n, 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_string_equal(d.findings[i].object, list[i].name);
+	doctor_done(&d);
+}
+
 /* A repair cannot bring the device back into its pod. */
 static void test_a_device_missing_in_its_pod_is_not_fixable(void **state)
 {
@@ -527,6 +614,8 @@ TEST_GROUP(doctor)
 		cmocka_unit_test(test_registered_and_no_list_of_allocations),
 		cmocka_unit_test(test_the_security_module_is_named),
 		cmocka_unit_test(test_a_kubelet_that_does_not_watch_the_registry),
+		cmocka_unit_test(test_a_missing_folder_of_nodes_is_one_finding),
+		cmocka_unit_test(test_the_same_error_of_all_resources_is_one_finding),
 		cmocka_unit_test(test_a_device_missing_in_its_pod_is_not_fixable),
 		cmocka_unit_test(test_drift_that_no_repair_can_set_is_not_fixable),
 		cmocka_unit_test(test_a_rejected_file_at_and_after_the_start),

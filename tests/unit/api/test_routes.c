@@ -11,8 +11,10 @@
 #include <cmocka.h>
 #include <jansson.h>
 
+#include "capabilities.h"
 #include "inventory.h"
 #include "page.h"
+#include "pool_config.h"
 #include "resource_table.h"
 #include "route.h"
 #include "test_group.h"
@@ -202,6 +204,75 @@ static void test_without_a_resource_at_the_kubelet_it_is_not_ready(void **state)
 	list[1].registration = REGISTRATION_WAITING;
 	r.n_to_register = 0; /* a dry run */
 	assert_text(&r, "/readyz", 200, "ok\n");
+	page_unref(r.page);
+	routes_done(&r);
+}
+
+static void get_broken(struct attach_counters *ret, void *arg)
+{
+	*ret = (struct attach_counters){.view_error = "the host is hidden",
+					.journal_error = "journal: No space left on device"};
+	(void)arg;
+}
+
+/* One correction after the other must not each uncover the next fault. */
+static void test_all_reasons_are_named_the_most_important_first(void **state)
+{
+	struct inventory inventory = {.generation = 1};
+	struct config_state config = {.offers_nothing = true,
+				      .error = {.code = -22, .msg = "c.json:3: \"mtu\": wrong"}};
+	struct missing_capability missing[] = {{.name = "CAP_SYS_ADMIN", .fatal = true},
+					       {.name = "CAP_BPF"},
+					       {.name = "CAP_NET_ADMIN", .fatal = true}};
+	struct err port = {.code = -98, .msg = "cannot listen on :1"};
+	struct err guard = {.code = -2, .msg = "no key"};
+	struct err sock = {.code = -30, .msg = "/run/rocelet: read-only"};
+	struct resource_info list[3] = {{.name = "a/b", .files_error = "/run/cdi: read-only"},
+					{.name = "a/c", .files_error = "/run/cdi: read-only"},
+					{.name = "a/d"}};
+	struct resource_table table = {.generation = 1, .resources = list, .n_resources = 3};
+	struct pool_refusal refusal = {.resource = "a/e", .why = "wrong"};
+	bool serves = false;
+	struct routes r = {.inventory = &inventory,
+			   .page = page_new(),
+			   .config = &config,
+			   .admin = {.counters = get_broken},
+			   .n_missing = 3,
+			   .missing = missing,
+			   .port_error = &port,
+			   .guard_error = &guard,
+			   .socket_error = &sock,
+			   .serves_tcp = &serves,
+			   .n_to_register = 3,
+			   .resources = &table};
+
+	(void)state;
+	snprintf(missing[0].stops, sizeof(missing[0].stops), "no pod gets a VF");
+	snprintf(missing[2].stops, sizeof(missing[2].stops), "no VF is set");
+	config.refusals.list = &refusal;
+	config.refusals.n = 1;
+	assert_text(&r, "/readyz", 503,
+		    "not ready: the configuration file is refused: c.json:3: \"mtu\": wrong\n"
+		    "not ready: the host is hidden\n"
+		    "not ready: journal: No space left on device\n"
+		    "not ready: CAP_SYS_ADMIN is missing: no pod gets a VF\n"
+		    "not ready: CAP_NET_ADMIN is missing: no VF is set\n"
+		    "not ready: nothing is served over TCP: cannot listen on :1\n"
+		    "not ready: rocelet.sock is not served: /run/rocelet: read-only\n"
+		    "not ready: /run/cdi: read-only\n"
+		    "not ready: the kubelet knows none of the configured resources (3): a/b\n"
+		    "a/e is left out: wrong\n");
+	/* A start is not complete: the kubelet cannot know the resources yet. */
+	inventory.generation = 0;
+	config.offers_nothing = false;
+	config.error.code = 0;
+	config.refusals.n = 0;
+	r.admin.counters = NULL;
+	r.n_missing = 0;
+	r.serves_tcp = NULL;
+	sock.code = guard.code = 0;
+	list[0].files_error[0] = list[1].files_error[0] = '\0';
+	assert_text(&r, "/readyz", 503, "not ready: the host's devices have not been read yet\n");
 	page_unref(r.page);
 	routes_done(&r);
 }
@@ -445,6 +516,7 @@ TEST_GROUP(routes)
 		cmocka_unit_test(test_with_the_wrong_runtime_it_is_not_ready),
 		cmocka_unit_test(test_without_a_listener_it_is_not_ready),
 		cmocka_unit_test(test_without_a_resource_at_the_kubelet_it_is_not_ready),
+		cmocka_unit_test(test_all_reasons_are_named_the_most_important_first),
 		cmocka_unit_test(test_metrics_in_the_requested_format),
 		cmocka_unit_test(test_devices_are_rendered_once_per_generation),
 		cmocka_unit_test(test_config),

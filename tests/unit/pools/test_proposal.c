@@ -169,7 +169,7 @@ static void mark_left_out(const struct proposal *p, const struct host *h, bool *
 }
 
 /* Each function is either in a pool or in a line, and each pool has devices. */
-static void check_proposal(const struct host *h, unsigned seed)
+static void check_proposal(const struct host *h, unsigned seed, bool attaches)
 {
 	struct pool_config config = {0};
 	struct pools built = {0};
@@ -178,12 +178,15 @@ static void check_proposal(const struct host *h, unsigned seed)
 	AUTO_FREE bool *listed = calloc(h->n_functions + 1, sizeof(*listed));
 	AUTO_FREE char *text = NULL;
 
-	assert_int_equal(proposal_build(&p, h), 0);
+	assert_int_equal(proposal_build(&p, h, attaches), 0);
 	text = proposal_text(&p);
 	assert_non_null(text);
 	if (pool_config_parse(&config, text, strlen(text), "c", on_warning, NULL, &e) < 0)
 		fail_msg("%u: %s\n%s", seed, e.msg, text);
 	assert_int_equal(config.refusals.n, 0);
+	for (size_t i = 0; i < config.n_pools && !attaches; i++)
+		if (config.pools[i].network)
+			fail_msg("%u: a daemon that cannot attach gets\n%s", seed, text);
 	assert_int_equal(pools_build(&built, &config, h, NULL), 0);
 	mark_left_out(&p, h, listed);
 	for (size_t i = 0; i < h->n_functions; i++)
@@ -210,8 +213,9 @@ static void test_random_nodes(void **state)
 		struct proposal p;
 
 		make_node(&h, seed);
-		check_proposal(&h, seed);
-		assert_int_equal(proposal_build(&p, &h), 0);
+		check_proposal(&h, seed, true);
+		check_proposal(&h, seed, false);
+		assert_int_equal(proposal_build(&p, &h, true), 0);
 		n_pools += p.n_pools;
 		proposal_done(&p);
 		host_done(&h);
@@ -231,7 +235,7 @@ static void test_any_allocation_may_fail(void **state)
 		int r;
 
 		faults_alloc(nth);
-		r = proposal_build(&p, &h);
+		r = proposal_build(&p, &h, true);
 		failed = faults_end();
 		assert_int_equal(r, failed ? -ENOMEM : 0);
 		assert_true(!failed || (!p.pools && !p.left_out));
@@ -286,9 +290,25 @@ static void print_small(FILE *f)
 	AUTO_FREE char *text = NULL;
 
 	make_small_node(&h);
-	text = proposal_of(&h);
+	text = proposal_of(&h, true);
 	assert_non_null(text);
 	fputs(text, f);
+	host_done(&h);
+}
+
+/* The device is offered all the same: a CNI plugin of another project may move it. */
+static void test_without_rights_no_pool_has_a_network(void **state)
+{
+	struct host h = {0};
+	AUTO_FREE char *text = NULL;
+
+	(void)state;
+	make_small_node(&h);
+	text = proposal_of(&h, false);
+	assert_non_null(text);
+	assert_null(strstr(text, "\n      \"network\""));
+	assert_non_null(strstr(text, "\"pfNames\": [\"ens1np0#0-15\"]"));
+	assert_non_null(strstr(text, "--unprivileged, which cannot attach: a pod gets the device"));
 	host_done(&h);
 }
 
@@ -301,6 +321,7 @@ static void test_output_is_golden(void **state)
 TEST_GROUP(proposal)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_without_rights_no_pool_has_a_network),
 		cmocka_unit_test(test_output_is_golden),
 		cmocka_unit_test(test_random_nodes),
 		cmocka_unit_test(test_any_allocation_may_fail),
