@@ -39,7 +39,7 @@ static json_t *time_text(uint64_t unix_ms)
 
 /* --- attachments ------------------------------------------------------------------------------ */
 
-static const char *door_name(enum attach_door door)
+const char *api_door_name(enum attach_door door)
 {
 	switch (door) {
 	case DOOR_NATIVE:
@@ -110,10 +110,10 @@ json_t *api_attachment(const struct attach_status *a, uint64_t epoch_ms)
 	return json_pack(
 		"{ss so so so ss so so so so so so so so so so so so so so so so sI}", "state",
 		attach_state_name(r->state), "resource", json_text(r->resource), "id",
-		json_text(r->id), "function", json_text(r->function), "door", door_name(o->door),
-		"namespace", json_text(o->namespace), "pod", json_text(o->pod), "container",
-		json_text(o->container), "uid", json_text(o->uid), "interface",
-		json_text(r->plan.ifname), "name", json_text(r->origin.name), "rdma",
+		json_text(r->id), "function", json_text(r->function), "door",
+		api_door_name(o->door), "namespace", json_text(o->namespace), "pod",
+		json_text(o->pod), "container", json_text(o->container), "uid", json_text(o->uid),
+		"interface", json_text(r->plan.ifname), "name", json_text(r->origin.name), "rdma",
 		json_text(r->rdma), "ips", ips(r), "mac", attach_mac_json(r), "vlan", vlan(r),
 		"mtu", json_above_zero(r->plan.mtu), "netns", json_text(o->netns.path), "step",
 		json_text(a->step), "since", time_text(a->since_ms + epoch_ms), "error",

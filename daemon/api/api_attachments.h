@@ -29,6 +29,7 @@ json_t *api_push(json_t *array, json_t *item);
  * vlan and mtu are the requested values, null = unchanged. epoch_ms: unix time at the loop's time
  * 0. */
 json_t *api_attachment(const struct attach_status *, uint64_t epoch_ms);
+const char *api_door_name(enum attach_door);
 /* {"attachments":[...]}, including macvlans and ipvlans, in the engine's order. */
 char *api_attachments(struct attach_list, uint64_t epoch_ms, const struct api_filter *,
 		      size_t *ret_len);

@@ -237,7 +237,7 @@ static void check_rdma_cm(struct examination *x)
 {
 	const char *help =
 		"Containers get no rdma_cm, so programs in them that connect with librdmacm fail. Run "
-		"`modprobe rdma_ucm`, and restart the containers when the node exists.";
+		"`modprobe rdma_ucm`, then delete the pods: a container that only restarts keeps the device nodes of its admission.";
 
 	if (x->in->host->n_rdma == 0)
 		return;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api_attachments.h"
 #include "api_resources.h"
 #include "attachment.h"
 #include "cause.h"
@@ -81,7 +82,7 @@ static const char *of_source(int i)
 
 static const char *of_door(int i)
 {
-	return i ? "admin" : "native";
+	return api_door_name((enum attach_door)i);
 }
 
 #define KIND	  of_kind, FN_VIRTUAL + 1
@@ -254,7 +255,7 @@ static const struct schema_about rows[] = {
 	{"DeviceResource.holder", "the container that has it", ANY},
 	{"Attachment.state", "state of the interface", of_attach_state, ATTACH_BAD + 1},
 	{"Attachment.id", "ID for the kubelet", ANY},
-	{"Attachment.door", "how it was requested", of_door, 2},
+	{"Attachment.door", "how it was requested", of_door, DOOR_ADMIN + 1},
 	{"Attachment.interface", "name in the pod", ANY},
 	{"Attachment.name", "name in the host, restored on return", ANY},
 	{"Attachment.rdma", "RDMA device in the pod", ANY},

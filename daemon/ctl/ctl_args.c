@@ -352,8 +352,6 @@ static int check_whole(struct ctl_args *a, struct err *e)
 		return err_set(e, -EINVAL, "--namespace needs --pod");
 	if (a->configmap && !config_map_name_is_valid(a->configmap))
 		return err_set(e, -EINVAL, "--configmap %.60s: not [NAMESPACE/]NAME", a->configmap);
-	if (a->format && strcmp(a->format, "name") == 0 && !listing->name)
-		return err_set(e, -EINVAL, "%s have no names", ctl_command_row(a->command)->name);
 	if (a->watch && a->format && strcmp(a->format, "yaml") == 0)
 		return err_set(e, -EINVAL,
 			       "--watch cannot print YAML; use -o json, one line per row");

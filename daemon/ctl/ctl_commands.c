@@ -21,7 +21,8 @@
 	 BIT(CTL_READY) | BIT(CTL_SUGGEST) | BIT(CTL_VERSION))
 #define OF_POD		     (OF_DEVICE | BIT(CTL_ATTACH) | BIT(CTL_SNIFF))
 #define OF_DEVICE	     (CHOSEN | BIT(CTL_WATCH) | BIT(CTL_DIAGNOSE) | BIT(CTL_EXPLAIN))
-#define FORMATS_OF_LISTINGS  "table|wide|json|yaml|name"
+#define FORMATS_WITHOUT_NAME "table|wide|json|yaml" /* of a list whose rows have no names */
+#define FORMATS_OF_LISTINGS  FORMATS_WITHOUT_NAME "|name"
 #define FORMATS_OF_DOCUMENTS "text|json|yaml"
 /* Commands that query the daemon. */
 #define QUERIES		     (~(BIT(CTL_PCAP) | BIT(CTL_COMPLETION) | BIT(CTL_HELP) | BIT(CTL_VERSION)))
@@ -172,7 +173,7 @@ static const struct ctl_command_row rows[N_CTL_COMMANDS] = {
 		 .type = TYPE_DEVICE,
 		 .word = "DEVICE|POD|CAUSE",
 		 .brief =
-			 "explain who has a device or why no pod gets it, or what the cause of a verdict means",
+			 "print which pod has a device or why no pod gets it, or what the cause of a verdict means",
 		 .text = "A device is named by its bus address, netdev, RDMA device, port (mlx5_0/1) or GUID, a pod as NAMESPACE/NAME, or by its name, uid or address if no other pod has that.",
 		 A_DOCUMENT},
 	[CTL_EVENTS] = {.name = "events",
@@ -181,7 +182,8 @@ static const struct ctl_command_row rows[N_CTL_COMMANDS] = {
 			.word = "DEVICE|POD",
 			.optional = true,
 			.brief = "list events, oldest first",
-			LISTS(listing_events)},
+			.listing = &listing_events,
+			.formats = FORMATS_WITHOUT_NAME},
 	[CTL_WATCH] =
 		{.name = "watch",
 		 NO_WORD,

@@ -23,7 +23,7 @@ static const char what_it_is[] =
 static const char what_a_device_is[] =
 	"DEVICE is a bus name (0000:03:00.2, or short 03:00.2), or the name of a netdev or RDMA device. For a device in a pod, use its names on the host.";
 static const char what_lists_do[] =
-	"Commands that list rows print a table (-o table), a table with more columns (-o wide), the daemon's document (-o json, -o yaml; docs/reference/rocectl.md describes its keys), or names for other commands (-o name). Flags that select or sort rows work with all of these formats. Colours are only for terminals; NO_COLOR disables them.";
+	"Commands that list rows print a table (-o table), a table with more columns (-o wide), the daemon's document (-o json, -o yaml; docs/reference/rocectl.md describes its keys), or names for other commands (-o name; events have none). Flags that select or sort rows work with all of these formats. Colours are only for terminals; NO_COLOR disables them.";
 
 static const struct {
 	const char *status, *means;
@@ -32,7 +32,7 @@ static const struct {
 	{"1",
 	 "the daemon rejected the request, doctor found a problem, or a file or the output is incomplete"},
 	{"2", "invalid command line"},
-	{"3", "no daemon serves the socket"},
+	{"3", "no daemon serves the socket, or it does not answer in time"},
 	{"4",
 	 "diagnose: the worst verdict or trouble of a pod's device is a warning, or the link of a pod's port is down"},
 	{"5", "diagnose: a verdict or trouble of a pod's device is critical"},

@@ -579,7 +579,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.sentence = "notifications (CNPs) are lost in transit",
 			.advice = "carry CNPs (DSCP 48) in the strict queue everywhere",
 			.disproof = "the sums over all nodes of CNPs sent and received are equal",
-			.source = "a sum over all nodes",
+			.source = "DCQCN: CNPs have a high priority",
 		},
 	[CAUSE_SLOW_RESTARTS] =
 		{
@@ -594,7 +594,8 @@ static const struct cause_row rows[N_CAUSES] = {
 				"queue pairs restart slowly after each idle time (roce_slow_restart)",
 			.advice =
 				"a job that sends in bursts is faster with the NIC's roce_slow_restart off; this is a firmware setting, not a fault of the network",
-			.disproof = "throughput after a pause is the same with the setting off",
+			.disproof =
+				"throughput after an idle time is the same with the setting off",
 			.source =
 				"mlx5's counters roce_slow_restart*; NVSentinel counts more than 10 a second as degraded",
 		},
@@ -614,7 +615,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.advice =
 				"compare its switch port and path with the siblings'; check the rank that uses it",
 			.disproof = "the job uses its rails unevenly on purpose",
-			.source = "Minder: the odd one among peers, for long enough",
+			.source = "Minder: an outlier among peers over a long time",
 		},
 	[CAUSE_ONE_PATH] =
 		{
@@ -694,7 +695,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.sentence = "a peer no longer responds, and queue pairs to it failed",
 			.advice = "check the peer: its node, its pod, its link",
 			.disproof = "the peer responds to others",
-			.source = "measured vector of a killed peer on ConnectX-5 and -6",
+			.source = "counters measured after a peer was killed, on ConnectX-5 and -6",
 		},
 	[CAUSE_APPLICATION_ERROR] =
 		{

@@ -138,7 +138,8 @@ static void add_totals(struct page *p, const struct attach_counters *c)
 			   "How often a setting of an attached device was found changed.",
 			   c->drifts);
 	attach_add_counter(p, "rocelet_drift_repairs_total",
-			   "How often such a setting was repaired.", c->repairs);
+			   "How often a changed setting of an attached device was repaired.",
+			   c->repairs);
 }
 
 /* Adds the number of searches for namespaces that were no longer at their paths. */
@@ -244,7 +245,7 @@ static void add_drifts(struct page *p, const struct attach_summary *s)
 	page_end(p);
 	attach_add_number(
 		p, "rocelet_attachment_drift_left_out", "gauge",
-		"Attachments with such a setting that this page leaves out, because there are too many.",
+		"Attachments with a changed setting that this page leaves out, because there are too many.",
 		s->drifts_left_out);
 }
 

@@ -11,7 +11,7 @@ static const struct family families[N_BURST_FAMILIES] = {
 		 METRIC_GAUGE},
 	[BURST_CE_PEAK] =
 		{"roce_ecn_ce_peak_ratio",
-		 "Maximum share of packets marked CE in such a window, in the last 30 to 60 s.",
+		 "Maximum share of packets marked CE in a window of about 20 to 100 ms, in the last 30 to 60 s.",
 		 METRIC_GAUGE},
 	[BURST_PAUSE_WINDOWS] = {"roce_pfc_pause_window_ratio",
 				 "Windows between two reads, by their paused share.",

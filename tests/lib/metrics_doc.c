@@ -16,6 +16,7 @@
 #include "packet_series.h"
 #include "pool_config.h"
 #include "resource_tables.h"
+#include "search.h"
 #include "self_metrics.h"
 
 #define COMPAT_PREFIX "node_infiniband_"
@@ -58,6 +59,11 @@ struct labels_doc {
 	size_t n;
 };
 
+static bool span_is(struct text_span s, const char *text)
+{
+	return s.n == strlen(text) && memcmp(s.s, text, s.n) == 0;
+}
+
 static bool span_equal(struct text_span a, struct text_span b)
 {
 	return a.n == b.n && memcmp(a.s, b.s, a.n) == 0;
@@ -79,10 +85,7 @@ static bool is_of_the_node(struct text_span name)
 {
 	static const char *const names[] = {"resource", "id", "namespace", "pod", "container"};
 
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (name.n == strlen(names[i]) && memcmp(name.s, names[i], name.n) == 0)
-			return true;
-	return false;
+	return any_of(ARRAY_SIZE(names), i, span_is(name, names[i]));
 }
 
 static void add_value(struct label_doc *l, struct text_span value)
@@ -111,13 +114,25 @@ static void add_labels(struct labels_doc *l, const char *s)
 	}
 }
 
-/* values: list the values if a label has more than one. */
+static bool has_label(const struct labels_doc *l, const char *name)
+{
+	return any_of(l->n, i, span_is(l->all[i].name, name));
+}
+
+/* values: list the values if a label has more than one. Omits the labels of every series of a port,
+ * which the page lists once. */
 static void print_labels(FILE *f, const struct labels_doc *l, bool values)
 {
+	bool of_port = has_label(l, "device") && has_label(l, "port");
+	const char *comma = "";
+
 	for (size_t i = 0; i < l->n; i++) {
 		const struct label_doc *d = &l->all[i];
 
-		fprintf(f, "%s`%.*s`", i ? ", " : "", (int)d->name.n, d->name.s);
+		if (of_port && (span_is(d->name, "device") || span_is(d->name, "port")))
+			continue;
+		fprintf(f, "%s`%.*s`", comma, (int)d->name.n, d->name.s);
+		comma = ", ";
 		for (size_t k = 0; values && !d->open && d->n_values > 1 && k < d->n_values; k++)
 			fprintf(f, "%s%.*s%s", k ? ", " : " (", (int)d->values[k].n, d->values[k].s,
 				k + 1 == d->n_values ? ")" : "");

@@ -156,7 +156,7 @@ static void test_invalid_command_lines(void **state)
 		{"diagnose -o wide", "-o wide: not one of text, json, yaml"},
 		{"diagnose --replay f -o yaml", "text or json"},
 		{"pods -o text", "-o text: not one of table, wide, json, yaml, name"},
-		{"events -o name", "events have no names"},
+		{"events -o name", "-o name: not one of table, wide, json, yaml"},
 		{"pods -w -o yaml", "--watch cannot print YAML"},
 		{"resources --pod x", "resources has no flag --pod"},
 		{"suggest -o text", "-o text: not one of json, yaml"},
