@@ -57,6 +57,7 @@ static void update_link(struct history *h, const struct port_observation *o, con
 	if (h->went_down) {
 		memmove(&h->flap_ms[1], &h->flap_ms[0], sizeof(h->flap_ms) - sizeof(h->flap_ms[0]));
 		h->flap_ms[0] = now_ms;
+		h->flap_counted = r->rate[SERIES_LINK_DOWN] > 0;
 	}
 	if (down && !h->down)
 		h->down_ms = now_ms;

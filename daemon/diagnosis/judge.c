@@ -66,7 +66,8 @@ static void find_first_mover(struct verdict *v, const struct rule_input *in)
 	v->has_signal = false;
 	if (in->history->flap_ms[0] && in->now_ms - in->history->flap_ms[0] < back_ms) {
 		first = in->history->flap_ms[0];
-		v->first_moved = "roce_phy_link_down_total";
+		v->first_moved = in->history->flap_counted ? series_name(SERIES_LINK_DOWN)
+							   : "roce_port_state";
 	}
 	/* Signals are in causal order: of two that began at the same time, keep the first. */
 	for (int s = 0; s < N_SIGNALS && can_move_first((enum signal)s); s++) {

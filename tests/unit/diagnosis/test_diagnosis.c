@@ -482,6 +482,24 @@ static void the_limit_of_the_severity(void **state)
 	assert_true(limit_of_main(CAUSE_LINK_FLAP) == f.limits.value[LIMIT_down_critical_seconds]);
 }
 
+/* A counter is named as the first that moved only if it has moved. */
+static void a_counter_that_moved_first(void **state)
+{
+	(void)state;
+	for (int counted = 0; counted < 2; counted++) {
+		begin(1);
+		run(60);
+		f.w.ports[0].o.state = PORT_DOWN;
+		f.w.ports[0].rate[SERIES_LINK_DOWN] = counted;
+		run(1);
+		f.w.ports[0].rate[SERIES_LINK_DOWN] = 0;
+		run(1);
+		assert_string_equal(world_verdict(f.d, "mlx5_0", CAUSE_LINK_FLAP)->first_moved,
+				    counted ? "roce_phy_link_down_total" : "roce_port_state");
+		teardown(NULL);
+	}
+}
+
 /* A VF's verdict makes that of its PF critical: its limits are still those of its own severity, and
  * the longest time down is its worst value. */
 static void the_severity_of_a_vf(void **state)
@@ -534,6 +552,7 @@ TEST_GROUP(diagnosis)
 		cmocka_unit_test_teardown(the_severity_of_a_vf, teardown),
 		cmocka_unit_test_teardown(pods_of_the_vfs_of_a_pf, teardown),
 		cmocka_unit_test_teardown(the_limit_of_the_severity, teardown),
+		cmocka_unit_test(a_counter_that_moved_first),
 	};
 
 	return test_group_run(tests, NULL, NULL);
