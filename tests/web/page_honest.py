@@ -310,7 +310,7 @@ def minutes_begin_with_rocelet():
         node.judged(PF)
         page = opened(node, "#port/mlx5_0/1?tab=minutes")
         page.until("few rows", "((rows) => rows.length > 0 && rows.length < 8)([...document.querySelectorAll('.minutes tbody tr')])")
-        page.until("since when", "document.getElementById('tab-panel').innerText.includes('History begins at ')")
+        page.until("since when, below the table", "document.querySelector('#tab-panel > .scroll + .note')?.innerText.startsWith('History begins at ')")
         equal(page.run("[...document.querySelectorAll('.minutes td')].some((td) => td.innerText === 'n/a' && !td.querySelector('.absent'))"), False)
         silent(page, node.url)
         page.close()
