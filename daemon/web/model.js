@@ -249,6 +249,11 @@ class Model {
 
 	isInUse(p) {
 		const {facts, now} = p;
+	// The troubles that no open problem covers: that of a port, or of a VF's PF, says why its link is down.
+	uncovered(p, troubles) {
+		return p && (p.verdicts.some(isProblemVerdict) || this.linkVerdict(p)) ? troubles.filter(({word}) => !LINK_WORDS.has(word)) : troubles;
+	}
+
 		return facts.kind !== 'vf' || this.isOfPod(p) || (now.bytes_received ?? 0) + (now.bytes_sent ?? 0) > 0;
 	}
 

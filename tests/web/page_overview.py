@@ -107,6 +107,8 @@ MANY = """(path, document) => { if (path === 'live') for (const v of document.ve
 
 
 PODS = "document.querySelector('.problem-pods')?.textContent"
+TROUBLED = """(path, document) => { if (path === 'pods') for (const pod of document.pods) for (const device of pod.containers.flatMap((c) => c.devices))
+    device.troubles = [['device', 'link_down'], ['attachment', 'drift']].map(([kind, word]) => ({kind, word, what: word, help: '', since: null, orEarlier: false})); }"""
 
 
 @check
@@ -132,6 +134,11 @@ def a_problem_names_its_pod_and_its_number():
         equal(page.run("getComputedStyle(document.querySelector('.evidence td')).whiteSpace"), "nowrap")
         page.run(UNFOLD)
         page.until("no chart", "page.problemCharts.panels.size === 0")
+        page.close()
+        # A trouble that the verdict covers has no banner in the pod's view; another one is below the verdicts.
+        page = altered(node, TROUBLED, "#pod/train/job-7")
+        page.until("the other one", "document.querySelector('.problems ~ .notice')?.innerText.startsWith(' Settings changed')")
+        equal(page.run("[...document.querySelectorAll('.notice')].length"), 1)
         page.close()
         # The pod that is the cause is not shown as a victim.
         page = altered(node, MANY % "'cause'")
