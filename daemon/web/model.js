@@ -67,6 +67,12 @@ function verdictState(v) {
 	return {kind: v.severity, text: causeTitle(v.cause), why: sentenceCase(v.sentence)};
 }
 
+// The state of a pod's port in views of the pod: a VF without a finding of its own has that of its PF, if that affects the pod.
+function stateInPod(pod, p) {
+	const head = p.lane?.head, v = head && head !== p && stateRank(p.state) > stateRank({kind: 'unhealthy'}) ? pod.verdicts.find((one) => isProblemVerdict(one) && portKey(one) === head.key) : null;
+	return v ? {...verdictState(v), text: `${causeTitle(v.cause)} on ${shown(head.facts.device)} (PF)`, ofPf: true} : p.state;
+}
+
 function sumOf(values) {
 	const seen = values.filter(isKnown);
 	return seen.length ? seen.reduce((a, b) => a + b, 0) : null;
@@ -243,17 +249,17 @@ class Model {
 		return head && head !== p && isDown(head) && p.troubles.length > 0 && p.troubles.every(({word}) => LINK_WORDS.has(word)) ? (this.byPort.get(head.key) ?? []).find(isProblemVerdict) ?? null : null;
 	}
 
+	// The troubles that no open problem covers: that of a port, or of a VF's PF, says why its link is down.
+	uncovered(p, troubles) {
+		return p && (p.verdicts.some(isProblemVerdict) || this.linkVerdict(p)) ? troubles.filter(({word}) => !LINK_WORDS.has(word)) : troubles;
+	}
+
 	isOfPod(p) {
 		return p.facts.pod !== null || p.device?.attachment?.state === 'in_pod';
 	}
 
 	isInUse(p) {
 		const {facts, now} = p;
-	// The troubles that no open problem covers: that of a port, or of a VF's PF, says why its link is down.
-	uncovered(p, troubles) {
-		return p && (p.verdicts.some(isProblemVerdict) || this.linkVerdict(p)) ? troubles.filter(({word}) => !LINK_WORDS.has(word)) : troubles;
-	}
-
 		return facts.kind !== 'vf' || this.isOfPod(p) || (now.bytes_received ?? 0) + (now.bytes_sent ?? 0) > 0;
 	}
 

@@ -6,6 +6,7 @@ import re
 from diagnosis_python import PF, TRAFFIC, VF
 from kubelet_python import eventually, equal
 from page_node import LIVE, LOSS, PageNode, altered, check, has, opened, silent
+from page_overview import PodNode
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 
@@ -131,14 +132,27 @@ SHARED = """(() => { const worst = (state) => Model.prototype.slotState.call({},
     return [worst({kind: 'critical', text: 'Packet loss', why: 'x'}), worst({kind: 'warning', text: 'PFC mismatch', why: 'x'}), worst({kind: 'ok'})].map(({kind, text}) => [kind, text]); })()"""
 
 
+OF_PF = """(path, document) => { if (path === 'live') for (const v of document.verdicts ?? []) if (v.device === 'mlx5_0') Object.assign(v, {pods: [{namespace: 'train', name: 'job-7'}], podCount: 1}); }"""
+
+
 @check
 def a_pods_state_names_its_port():
-    with PageNode() as node:
-        node.judged(PF)
+    with PodNode() as node:
+        node.story(PF).play(TRAFFIC, LOSS)
+        eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
         page = opened(node)
         equal(page.run(SHARED), [["info", "Shares a port with packet loss"], ["info", "Shares a port with PFC mismatch"], ["ok", "No problem found"]])
         cell = page.run("""((cell) => [cell.textContent, cell.querySelector('a').hash])(make('p', {}, podStateCell({state: {kind: 'warning', text: 'Fabric congestion', why: '', at: {device: 'mlx5_6', port: 1}, more: 1}})))""")
         equal(cell, ["Fabric congestionmlx5_6 +1", "#port/mlx5_6/1"])
+        page.close()
+        # A problem of the PF is that of the pod's VF, in its colour: an outline, because the VF has none.
+        page = altered(node, OF_PF, "#pods")
+        page.until("its port", "document.querySelector('.list .tag[data-of=pf]')?.getAttribute('aria-label') === 'mlx5_2/1: Packet loss on mlx5_0 (PF)'")
+        equal(page.run("((style) => [style.backgroundColor, style.borderTopWidth])(getComputedStyle(document.querySelector('.list .tag[data-of=pf]')))"), ["rgba(0, 0, 0, 0)", "2px"])
+        page.go(node.url + "#pod/train/job-7")
+        page.until("its state", "document.querySelector('.list .c-state .state')?.innerText === 'Packet loss on mlx5_0 (PF)' && document.querySelector('.list .c-state .state').dataset.kind === document.querySelector('.list .c-name .mark').dataset.kind")
+        equal(page.run("document.querySelector('.list .c-name .mark').dataset.kind"), "critical")
+        silent(page, node.url)
         page.close()
 
 

@@ -219,6 +219,11 @@ def the_chart_of_a_problem_has_axes_and_a_limit():
         page.close()
 
 
+TWICE = """(path, document) => { if (path === 'live' && document.verdicts?.length) { const [v] = document.verdicts, at = (s) => new Date(Date.now() - 1000 * s).toISOString();
+    document.ended = [[600, 540], [300, 240]].map(([from, to]) => ({...v, device: 'mlx5_0', port: 1, onset: at(from), onsetMs: 1000 * from, ended: at(to), endedMs: 2000 * to, endedAs: 'cleared'}));
+    document.verdicts = []; document.verdictCount = document.problemCount = 0; } }"""
+
+
 @check
 def problems_of_one_cause_are_one_row():
     with PageNode() as node:
@@ -226,11 +231,6 @@ def problems_of_one_cause_are_one_row():
             node.story(device).play(TRAFFIC, LOSS)
         for device in (PF, OTHER_PF):
             eventually("a verdict", lambda device=device: node.verdict(device, "packet_loss"))
-TWICE = """(path, document) => { if (path === 'live' && document.verdicts?.length) { const [v] = document.verdicts, at = (s) => new Date(Date.now() - 1000 * s).toISOString();
-    document.ended = [[600, 540], [300, 240]].map(([from, to]) => ({...v, device: 'mlx5_0', port: 1, onset: at(from), onsetMs: 1000 * from, ended: at(to), endedMs: 2000 * to, endedAs: 'cleared'}));
-    document.verdicts = []; document.verdictCount = document.problemCount = 0; } }"""
-
-
         page = opened(node)
         page.until("a group", "document.querySelector('.problem.group h3')?.innerText.endsWith(': 2 ports')")
         row = page.text(".problem.group .problem-head")
@@ -241,6 +241,12 @@ TWICE = """(path, document) => { if (path === 'live' && document.verdicts?.lengt
         page.until("both", "document.querySelectorAll('.problem.group .verdict').length === 2")
         silent(page, node.url)
         page.close()
+        # Two on one port, one after the other, are not two ports, and have lasted as long as both together.
+        page = altered(node, TWICE)
+        page.until("how often", "document.querySelector('.problem.group h3')?.innerText.endsWith(': twice')")
+        equal(page.run("[...document.querySelectorAll('.problem.group .problem-head a[href^=\"#port/\"]')].map((a) => a.innerText)"), ["mlx5_0/1"])
+        equal(page.text(".problem.group .problem-when .quiet"), "lasted 2 min")
+        page.close()
 
 
 # --- drawings and rows ------------------------------------------------------------------------
@@ -248,12 +254,6 @@ TWICE = """(path, document) => { if (path === 'live' && document.verdicts?.lengt
 LONG = "rocep24s0f1v12_of_the_second_storage_and_management_rail"
 RENAMED = f"""(path, document) => {{ const name = '{LONG}';
     if (path === 'ports') document.ports.filter((p) => p.device === 'mlx5_1').forEach((p) => {{ p.device = name; }});
-        # Two on one port, one after the other, are not two ports, and have lasted as long as both together.
-        page = altered(node, TWICE)
-        page.until("how often", "document.querySelector('.problem.group h3')?.innerText.endsWith(': twice')")
-        equal(page.run("[...document.querySelectorAll('.problem.group .problem-head a[href^=\"#port/\"]')].map((a) => a.innerText)"), ["mlx5_0/1"])
-        equal(page.text(".problem.group .problem-when .quiet"), "lasted 2 min")
-        page.close()
     if (path === 'devices') document.devices.forEach((d) => d.rdma.filter((r) => r.name === 'mlx5_1').forEach((r) => {{ r.name = name; }}));
     if (path === 'live') for (const row of document.rows ?? []) row.ports.filter((p) => p[0] === 'mlx5_1').forEach((p) => {{ p[0] = name; }});
     if (path === 'live') document.verdicts = (document.verdicts ?? []).map((v) => ({{...v, device: v.device === 'mlx5_1' ? name : v.device}})); }}"""
