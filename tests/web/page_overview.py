@@ -195,7 +195,7 @@ def unwatched_sources_are_not_reported_as_empty():
         page.go(node.url + "#port/mlx5_0/1")
         has(page, "Queue pairs cannot be read")
         # A daemon that does not answer differs from one that answers without new samples.
-        equal([page.run(STALE % age) for age in (500, 9000)], ["rocelet has not answered. Trying again.", "No new sample: rocelet answers, but takes no samples: source ethtool hangs."])
+        equal([page.run(STALE % age) for age in (500, 9000)], ["rocelet has not answered. Trying again.", "No new sample: rocelet answers, but does not sample: source ethtool hangs."])
         silent(page, node.url)
         page.close()
 
