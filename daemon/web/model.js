@@ -392,7 +392,7 @@ class Model {
 	// The severity of an open verdict that is about this value of the port; null: there is none.
 	isHot(p, name) {
 		const parts = SIGNALS[name].parts ?? [name];
-		const v = p.verdicts.find((verdict) => isProblemVerdict(verdict) && parts.includes(mainSignal(verdict)));
+		const v = p.verdicts.find((verdict) => isProblemVerdict(verdict) && (parts.includes(mainSignal(verdict)) || (this.ownValue(p, name) > 0 && parts.some((part) => hotSignals(verdict).has(part)))));
 		return v ? v.severity : null;
 	}
 

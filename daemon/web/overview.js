@@ -209,7 +209,7 @@ function makeLaneMark(lane) {
 
 function makeTraffic(model, lane) {
 	if (isDown(lane.head))
-		return make('span', {class: 'state', 'data-kind': 'warning'}, 'Link down');
+		return make('span', {class: 'state', 'data-kind': lane.head.verdicts.find(isProblemVerdict)?.severity ?? 'warning'}, 'Link down');
 	const rate = lane.head.facts.rateBitsPerSecond, line = (name, arrow, text) => {
 		const v = model.valueOf(lane.ports, name);
 		return make('div', {}, make('span', {'aria-hidden': 'true'}, arrow), make('span', {class: 'unseen'}, text), make('span', {class: v === 0 ? 'number zero' : 'number'}, model.isLeast(lane.ports, name) && makeLeast(), inUnit(v, 'bits')),

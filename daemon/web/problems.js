@@ -68,6 +68,11 @@ function verdictSignals(v) {
 	return new Set([mainSignal(v), v.firstSignal, ...v.evidence.filter((e) => isKnown(e.threshold) && timesAbove(e) >= HELD_FROM).map((e) => evidenceSignal(e.name))]);
 }
 
+// The signals of the verdict's numbers beyond their limits; of packet loss also the lost packets.
+function hotSignals(v) {
+	return new Set([...v.cause === 'packet_loss' ? SIGNALS.loss.parts : [], ...v.evidence.filter((e) => isKnown(e.threshold) && isBeyond(v, e)).map((e) => evidenceSignal(e.name))]);
+}
+
 // How far the main number is beyond its limit, on whichever side.
 function excess(v) {
 	const main = mainEvidence(v), times = main && isKnown(main.threshold) ? timesAbove(main) : 0;

@@ -116,8 +116,8 @@ def colour_and_chart_are_of_the_number_over_its_limit():
         node.story(PF).play(TRAFFIC, LOSS)
         eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
         page = opened(node)
-        # NAKs are over their limit: retransmissions have the colour.
-        page.until("hot", "document.querySelector('.rails .c-again [data-hot]') && !document.querySelector('.rails .c-loss [data-hot]')")
+        # NAKs are over their limit, and packets are lost: retransmissions and losses have the colour; nothing else has.
+        page.until("hot", "document.querySelector('.rails .c-again [data-hot]') && document.querySelector('.rails .c-loss [data-hot]') && !document.querySelector('.rails .c-ce_share [data-hot]')")
         page.close()
         page = altered(node, HOT)
         page.until("a problem", "document.querySelector('.verdict h3 button')")
