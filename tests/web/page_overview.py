@@ -373,6 +373,8 @@ def normal_states_have_no_colour():
         equal(page.run("getComputedStyle(document.querySelector('.list .absent.zero')).textDecorationLine"), "none")
         equal(page.run("getComputedStyle(document.querySelector('.list tbody th .name')).fontWeight"), "600")
         page.go(node.url + "#")
+        page.look(1240, 900)
+        page.until("figures that are not cut", "document.querySelector('.figure p.quiet') && [...document.querySelectorAll('.figure p.quiet')].every((p) => p.scrollWidth <= p.clientWidth)")
         page.until("figures without lines", "((a) => a && getComputedStyle(a).textDecorationLine === 'none')(document.querySelector('.figure p.quiet a'))")
         silent(page, node.url)
         page.close()
