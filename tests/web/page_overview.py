@@ -211,6 +211,9 @@ def the_chart_of_a_problem_has_axes_and_a_limit():
         page.run(UNFOLD)
         page.until("a chart", "document.querySelector('.problem-body canvas[role=img]')?.getAttribute('aria-label').startsWith('CE')")
         page.until("its limit", "/Limit\\s+1$/.test(document.querySelector('.problem-body .legend').innerText.trim())")
+        # A limit per packet is no line in a chart of rates.
+        limit = "problemChart({cause: 'x', evidence: [{name: 'sequence and implied NAKs per packet', value: 0.01, unit: 'ratio', threshold: 0.001}, {name: 'roce_sequence_nak_received_total', value: 50, unit: '1/s', threshold: %s}]}, 1e11)"
+        equal([page.run(f"(({{unit, limit}}) => [unit, limit])({limit % threshold})") for threshold in ("null", "10")], [["events", None], ["events", 10]])
         # On the port's page, too, beside the port's own charts.
         page.go(node.url + "#port/mlx5_0/1")
         page.until("all charts", "document.querySelector('.problem-body canvas') && document.querySelectorAll('.history canvas').length === 5")
