@@ -415,7 +415,7 @@ class Model {
 
 	poolState(pool) {
 		if (this.dead)
-			return {kind: 'unknown', text: 'Unknown', why: 'rocelet has no new sample'};
+			return pool.devices === 0 ? {kind: 'unknown', text: 'No devices', why: pool.hint ?? 'No device matches its selectors'} : {kind: 'unknown', text: 'Unknown', why: 'rocelet has no new sample'};
 		if (pool.registration !== 'registered')
 			return {kind: 'critical', text: pool.registration === 'refused' ? 'Refused by the kubelet' : 'Not registered with the kubelet', why: pool.error ?? 'The kubelet has not accepted it yet'};
 		if (pool.devices === 0)
