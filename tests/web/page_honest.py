@@ -107,7 +107,7 @@ def an_outage_has_one_moment():
 
 
 HOT = """(path, document) => { if (path === 'live') for (const v of document.verdicts ?? []) {
-    v.evidence = [{name: 'share of packets that arrive marked CE', value: 0.05, unit: 'ratio', threshold: 0.01}]; v.firstSignal = 'cnp_sent'; } }"""
+    v.cause = 'fabric_congestion'; v.evidence = [{name: 'share of packets that arrive marked CE', value: 0.05, unit: 'ratio', threshold: 0.01}]; v.firstSignal = 'cnp_sent'; } }"""
 
 
 @check
