@@ -140,7 +140,7 @@ function makeFigure(model, [name, title]) {
 	const [number, word] = unit === 'bits' && isKnown(v) ? scaled(v * 8, 'bit/s').split(NBSP) : [isKnown(v) ? inUnit(v, unit) : '–', UNITS[unit].name];
 	const aside = unit === 'bits' ? (isKnown(v) && rate ? `${shortNumber(Number((100 * v * 8 / rate).toPrecision(2)))} % of ${lineRate(rate)}` : '')
 		: !isKnown(v) ? (ports.some((p) => p.state.kind === 'warming') ? 'no rate yet' : 'not counted here') : ill && ill !== most ? [`${withUnit(model.value(ill, name), unit)} on `, makePortLink(ill.facts)] : most ? [isShare ? 'on ' : 'most on ', makePortLink(most.facts)] : 'on all ports';
-	return make('div', {class: 'figure'}, make('h3', {}, title), make('p', {class: v === 0 ? 'big zero' : 'big', 'data-hot': hot}, least && makeLeast(), number, isKnown(v) && make('small', {}, ` ${word}`)), make('p', {class: 'quiet'}, aside || '–'),
+	return make('div', {class: 'figure'}, make('h3', {}, title), make('p', {class: v ? 'big' : 'big zero', 'data-hot': hot}, least && makeLeast(), number, isKnown(v) && make('small', {}, ` ${word}`)), make('p', {class: 'quiet'}, aside || '–'),
 		makeSpark(model, model.series(ports, name), [], unit === 'bits' && rate ? rate / 8 : leastOf(unit)));
 }
 
