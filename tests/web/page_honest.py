@@ -120,13 +120,13 @@ def colour_and_chart_are_of_the_number_over_its_limit():
         page.until("hot", "document.querySelector('.rails .c-again [data-hot]') && document.querySelector('.rails .c-loss [data-hot]') && !document.querySelector('.rails .c-ce_share [data-hot]')")
         page.close()
         page = altered(node, HOT)
-        page.until("a problem", "document.querySelector('.verdict h3 button')")
+        page.until("a problem, and its port", "document.querySelector('.verdict h3 button') && page.model.portByKey.get('mlx5_0/1')")
         equal(page.run("[page.model.isHot(page.model.portByKey.get('mlx5_0/1'), 'ce_share') !== null, page.model.isHot(page.model.portByKey.get('mlx5_0/1'), 'loss')]"), [True, None])
         # In the list of ports, the number is beside the state where its column has no room.
         page.go(node.url + "#ports")
-        for width, display in ((1440, "none"), (1024, "inline")):
+        for width, is_shown in ((1440, "false"), (1024, "true")):
             page.look(width, 900)
-            page.until("its number", f"((e) => e?.innerText.startsWith('5.00') && getComputedStyle(e).display === '{display}')(document.querySelector('.list .c-state .narrow'))" if display != "none" else "getComputedStyle(document.querySelector('.list .c-state .narrow')).display === 'none'")
+            page.until("its number", f"((e) => e?.textContent.startsWith('5.00') && (getComputedStyle(e).display !== 'none') === {is_shown})(document.querySelector('.list .c-state .narrow'))")
         page.go(node.url + "#")
         page.until("a problem", "document.querySelector('.verdict h3 button')")
         page.run("document.querySelector('.verdict h3 button').click()")
