@@ -198,9 +198,10 @@ class Chart {
 		});
 	}
 
+	// Throughput shows all: it is what a problem costs.
 	isAbout(v) {
 		const signals = verdictSignals(v);
-		return this.spec.signals.some(([key]) => signals.has(key));
+		return this.spec.line === true || this.spec.signals.some(([key]) => signals.has(key));
 	}
 
 	drawMarks(plot) {

@@ -9,7 +9,7 @@ const VF_SCALE = 1 / 20; // least scale of a VF's throughput, as a share of the 
 
 class HistoryPanel {
 	constructor(page, specs, height) {
-		Object.assign(this, {page, specs, height, charts: new Map(), tops: new Map(), events: [], verdicts: []});
+		Object.assign(this, {page, specs, height, charts: new Map(), tops: new Map(), events: [], verdicts: [], stateOf: (p) => p.state});
 		this.sync = uPlot.sync(`panel ${++HistoryPanel.made}`);
 		this.observer = new ResizeObserver(() => page.show());
 		this.onTheme = () => this.redraw();
@@ -158,7 +158,7 @@ class HistoryPanel {
 		this.page.afterShow(() => this.draw());
 		return make('section', {class: 'panel history', 'aria-labelledby': 'history-title'}, make('h2', {id: 'history-title', class: 'unseen'}, 'The last 15 minutes'), this.control(), this.strip(model, now - this.ageSeconds(LEAST_STRIP_S), now, eventsIn(now - HISTORY_S, now)),
 			ports.length === 1 && this.specs === CHARTS ? make('div', {class: 'charts'}, this.chartsOf(ports[0]).map((chart) => chart.element))
-				: make('div', {class: 'multiples'}, ports.map((p) => make('div', {key: p.key}, make('h3', {}, makeMark(p.state.kind), makePortLink(p.facts), p.lane && make('span', {class: 'quiet'}, ` rail ${p.lane.n}`)), this.chartsOf(p).map((chart) => chart.element)))));
+				: make('div', {class: 'multiples'}, ports.map((p) => make('div', {key: p.key}, make('h3', {}, makeMark(this.stateOf(p).kind), makePortLink(p.facts), p.lane && make('span', {class: 'quiet'}, ` rail ${p.lane.n}`)), this.chartsOf(p).map((chart) => chart.element)))));
 	}
 
 	draw() {

@@ -295,7 +295,7 @@ class Page {
 		if (age === null)
 			return {kind: 'stale', text: 'No sample yet', banner: 'rocelet answers, but has not judged a sample yet.'};
 		if (age > this.staleMs())
-			return {kind: 'stale', text: `Stale, ${span(age)} old`, ageMs: age, ...this.answersNot() ? {banner: lost, rest: `. Trying again.${last}`} : {banner: `No new sample ${since}`, rest: `: ${this.staleWhy()}${last}`}};
+			return {kind: 'stale', text: `Stale, ${span(age)} old`, ageMs: age, ...this.answersNot() ? {banner: lost, rest: `. Trying again.${last}`} : {banner: `No new sample ${since}`, rest: `: ${this.staleWhy()}`}};
 		return {kind: 'live', text: `Live, ${span(age)} old`, banner: ''};
 	}
 
@@ -312,7 +312,7 @@ class Page {
 	// The reason for old data if rocelet answers.
 	staleWhy() {
 		const why = this.documents.get(AGENT_PATH, [], AGENT_READ_MS)?.parts.find((part) => part.name === 'sampling' && part.works === false)?.why;
-		return `rocelet answers, but takes no samples${why ? `: ${shown(why)}` : ''}.`;
+		return `rocelet answers, but does not sample${why ? `: ${shown(why)}` : ''}.`;
 	}
 
 	staleMs() {

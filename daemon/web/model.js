@@ -67,6 +67,12 @@ function verdictState(v) {
 	return {kind: v.severity, text: causeTitle(v.cause), why: sentenceCase(v.sentence)};
 }
 
+// The state of a pod's port in views of the pod: a VF without a finding of its own has that of its PF, if that affects the pod.
+function stateInPod(pod, p) {
+	const head = p.lane?.head, v = head && head !== p && stateRank(p.state) > stateRank({kind: 'unhealthy'}) ? pod.verdicts.find((one) => isProblemVerdict(one) && portKey(one) === head.key) : null;
+	return v ? {...verdictState(v), text: `${causeTitle(v.cause)} on ${shown(head.facts.device)} (PF)`, ofPf: true} : p.state;
+}
+
 function sumOf(values) {
 	const seen = values.filter(isKnown);
 	return seen.length ? seen.reduce((a, b) => a + b, 0) : null;
@@ -243,6 +249,11 @@ class Model {
 		return head && head !== p && isDown(head) && p.troubles.length > 0 && p.troubles.every(({word}) => LINK_WORDS.has(word)) ? (this.byPort.get(head.key) ?? []).find(isProblemVerdict) ?? null : null;
 	}
 
+	// The troubles that no open problem covers: that of a port, or of a VF's PF, says why its link is down.
+	uncovered(p, troubles) {
+		return p && (p.verdicts.some(isProblemVerdict) || this.linkVerdict(p)) ? troubles.filter(({word}) => !LINK_WORDS.has(word)) : troubles;
+	}
+
 	isOfPod(p) {
 		return p.facts.pod !== null || p.device?.attachment?.state === 'in_pod';
 	}
@@ -381,7 +392,7 @@ class Model {
 	// The severity of an open verdict that is about this value of the port; null: there is none.
 	isHot(p, name) {
 		const parts = SIGNALS[name].parts ?? [name];
-		const v = p.verdicts.find((verdict) => isProblemVerdict(verdict) && parts.includes(mainSignal(verdict)));
+		const v = p.verdicts.find((verdict) => isProblemVerdict(verdict) && (parts.includes(mainSignal(verdict)) || (this.ownValue(p, name) > 0 && parts.some((part) => hotSignals(verdict).has(part)))));
 		return v ? v.severity : null;
 	}
 
@@ -404,7 +415,7 @@ class Model {
 
 	poolState(pool) {
 		if (this.dead)
-			return {kind: 'unknown', text: 'Unknown', why: 'rocelet has no new sample'};
+			return pool.devices === 0 ? {kind: 'unknown', text: 'No devices', why: pool.hint ?? 'No device matches its selectors'} : {kind: 'unknown', text: 'Unknown', why: 'rocelet has no new sample'};
 		if (pool.registration !== 'registered')
 			return {kind: 'critical', text: pool.registration === 'refused' ? 'Refused by the kubelet' : 'Not registered with the kubelet', why: pool.error ?? 'The kubelet has not accepted it yet'};
 		if (pool.devices === 0)

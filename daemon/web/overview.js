@@ -140,7 +140,7 @@ function makeFigure(model, [name, title]) {
 	const [number, word] = unit === 'bits' && isKnown(v) ? scaled(v * 8, 'bit/s').split(NBSP) : [isKnown(v) ? inUnit(v, unit) : '–', UNITS[unit].name];
 	const aside = unit === 'bits' ? (isKnown(v) && rate ? `${shortNumber(Number((100 * v * 8 / rate).toPrecision(2)))} % of ${lineRate(rate)}` : '')
 		: !isKnown(v) ? (ports.some((p) => p.state.kind === 'warming') ? 'no rate yet' : 'not counted here') : ill && ill !== most ? [`${withUnit(model.value(ill, name), unit)} on `, makePortLink(ill.facts)] : most ? [isShare ? 'on ' : 'most on ', makePortLink(most.facts)] : 'on all ports';
-	return make('div', {class: 'figure'}, make('h3', {}, title), make('p', {class: v === 0 ? 'big zero' : 'big', 'data-hot': hot}, least && makeLeast(), number, isKnown(v) && make('small', {}, ` ${word}`)), make('p', {class: 'quiet'}, aside || '–'),
+	return make('div', {class: 'figure'}, make('h3', {}, title), make('p', {class: v ? 'big' : 'big zero', 'data-hot': hot}, least && makeLeast(), number, isKnown(v) && make('small', {}, ` ${word}`)), make('p', {class: 'quiet'}, aside || '–'),
 		makeSpark(model, model.series(ports, name), [], unit === 'bits' && rate ? rate / 8 : leastOf(unit)));
 }
 
@@ -209,7 +209,7 @@ function makeLaneMark(lane) {
 
 function makeTraffic(model, lane) {
 	if (isDown(lane.head))
-		return make('span', {class: 'state', 'data-kind': 'warning'}, 'Link down');
+		return make('span', {class: 'state', 'data-kind': lane.head.verdicts.find(isProblemVerdict)?.severity ?? 'warning'}, 'Link down');
 	const rate = lane.head.facts.rateBitsPerSecond, line = (name, arrow, text) => {
 		const v = model.valueOf(lane.ports, name);
 		return make('div', {}, make('span', {'aria-hidden': 'true'}, arrow), make('span', {class: 'unseen'}, text), make('span', {class: v === 0 ? 'number zero' : 'number'}, model.isLeast(lane.ports, name) && makeLeast(), inUnit(v, 'bits')),
@@ -266,20 +266,20 @@ function poolParts(model, pool) {
 
 function poolBar(model, pool) {
 	const parts = poolParts(model, pool);
-	return makeBar(parts.map(([, n, text]) => `${n} ${text}`).join(', '), model.dead ? [[pool.devices, 'unknown']] : parts.map(([kind, n]) => [n, kind]), Math.max(1, pool.devices));
+	return makeBar(parts.map(([, n, text]) => `${n} ${text}`).join(', '), parts.map(([kind, n]) => [n, kind]), Math.max(1, pool.devices));
 }
 
 // The legend of the bar: its parts with their numbers.
 function poolLegend(model, pool) {
-	return !model.dead && make('ul', {class: 'legend-list', 'aria-label': 'parts of the pool'}, poolParts(model, pool).map(([kind, n, text]) => make('li', {key: kind}, make('span', {class: 'part', 'data-kind': kind, 'aria-hidden': 'true'}), make('strong', {}, ` ${grouped(n)}`), ` ${text}`)));
+	return make('ul', {class: 'legend-list', 'aria-label': 'parts of the pool'}, poolParts(model, pool).map(([kind, n, text]) => make('li', {key: kind}, make('span', {class: 'part', 'data-kind': kind, 'aria-hidden': 'true'}), make('strong', {}, ` ${grouped(n)}`), ` ${text}`)));
 }
 
 function makePoolsBeside(page, model) {
 	const pools = model.resources;
 	return makePanel('Pools', make('a', {href: '#pools', 'aria-label': 'all pools'}, 'All'), pools === null ? make('p', {class: 'quiet'}, page.missing('api/v1/resources')) : pools.length === 0 ? make('p', {class: 'quiet'}, 'No pool is configured.')
 		: pools.slice(0, 8).map((pool) => {
-			const state = model.poolState(pool), bad = !['ok', 'unhealthy', 'unknown'].includes(state.kind);
-			return make('div', {class: 'pool-line', key: pool.name}, make('p', {}, makePoolLink(pool.name), make('span', {}, pool.devices > 0 && state.kind !== 'critical' ? [make('strong', {}, model.dead ? '?' : grouped(pool.free)), ` of ${grouped(pool.devices)} available`] : make('span', {class: 'state', 'data-kind': state.kind}, state.text))),
+			const state = model.poolState(pool), bad = pool.devices === 0 || !['ok', 'unhealthy', 'unknown'].includes(state.kind);
+			return make('div', {class: 'pool-line', key: pool.name}, make('p', {}, makePoolLink(pool.name), make('span', {}, pool.devices > 0 && state.kind !== 'critical' ? make('span', {class: model.dead ? 'quiet' : null}, make('strong', {}, grouped(pool.free)), ` of ${grouped(pool.devices)}${model.dead ? ', last known' : ' available'}`) : make('span', {class: 'state', 'data-kind': state.kind}, state.text))),
 				pool.devices > 0 && poolBar(model, pool), bad && make('p', {class: 'quiet clip two', 'data-tip': sentenceCase(shown(state.why))}, pool.devices > 0 && state.kind !== 'critical' ? state.text : sentenceCase(shown(state.why))));
 		}));
 }

@@ -27,9 +27,9 @@ function podPorts(pod) {
 	const isSlot = pod.ports.length === 0, ports = isSlot ? pod.sharedPorts ?? [] : pod.ports;
 	if (ports.length === 0)
 		return make('span', {class: 'quiet'}, pod.devices.length ? count(pod.devices.length, 'slot') : '–');
-	const worst = [...ports].sort((a, b) => stateRank(a.state) - stateRank(b.state) || naturalOrder(a.key, b.key)), names = worst.map((p) => shown(p.facts.device));
+	const worst = [...ports].sort((a, b) => stateRank(stateInPod(pod, a)) - stateRank(stateInPod(pod, b)) || naturalOrder(a.key, b.key)), names = worst.map((p) => shown(p.facts.device)), stateOf = (p) => stateInPod(pod, p);
 	const isShort = names.every((name) => /^mlx5_\d+$/.test(name)), room = (LESS_ROOM.matches ? TAGS_NARROW : TAGS_MOST)[isShort ? 'short' : 'long'] - (isSlot ? SLOT_TAGS_LESS : 0), n = worst.length === room + 1 ? room + 1 : room;
-	return [isSlot && make('span', {class: 'quiet'}, `${count(pod.devices.length, 'slot')} of `), worst.slice(0, n).map((p, i) => make('a', {class: 'tag', href: portLink(p.facts), 'data-kind': p.state.kind, 'aria-label': `${shown(p.key)}: ${p.state.text}`, 'data-tip': `${shown(p.key)}: ${p.state.text}`},
+	return [isSlot && make('span', {class: 'quiet'}, `${count(pod.devices.length, 'slot')} of `), worst.slice(0, n).map((p, i) => make('a', {class: 'tag', href: portLink(p.facts), 'data-kind': stateOf(p).kind, 'data-of': stateOf(p).ofPf ? 'pf' : null, 'aria-label': `${shown(p.key)}: ${stateOf(p).text}`, 'data-tip': `${shown(p.key)}: ${stateOf(p).text}`},
 		isShort ? names[i].slice(5) : cutName(names[i], TAG_TAIL, TAG_TAIL + 2))), worst.length > n && make('span', {class: 'quiet'}, `+${worst.length - n}`)];
 }
 
@@ -72,12 +72,12 @@ const PCI = {id: 'pci', title: 'PCI', cell: (p) => make('span', {class: 'mono'},
 class PodView {
 	constructor(page, namespace, name) {
 		Object.assign(this, {page, key: `${namespace}/${name}`, podName: name});
-		const own = portColumns(() => page.model), pick = (...ids) => own.filter((c) => ids.includes(c.id));
+		const stateOf = (p) => stateInPod(page.model.podByKey.get(this.key), p), own = portColumns(() => page.model, stateOf), pick = (...ids) => own.filter((c) => ids.includes(c.id));
 		this.queuePairs = new QueuePairTable(page, `api/v1/qps?pod=${encodeURIComponent(this.key)}`, 'pod', 'qpSort', 'No process of this pod uses RDMA now.');
-		this.ports = new Table({label: `ports of ${shown(this.key)}`, keyOf: (p) => p.key, kindOf: (p) => p.state.kind, sort: 'lane',
+		this.ports = new Table({label: `ports of ${shown(this.key)}`, keyOf: (p) => p.key, kindOf: (p) => stateOf(p).kind, sort: 'lane',
 			columns: [...pick('name', 'state'), ADDRESS, PCI, ...pick('lane', 'bytes_received', 'bytes_sent', 'ce_share', 'loss', 'again', 'spark')]}, (sort) => page.ask({sort}));
 		this.events = new Table({label: 'events', ...eventTable(page)}, (eventSort) => page.ask({eventSort}));
-		this.history = new HistoryPanel(page, POD_CHARTS, 110);
+		this.history = Object.assign(new HistoryPanel(page, POD_CHARTS, 110), {stateOf});
 	}
 
 	render(model) {
@@ -94,9 +94,9 @@ class PodView {
 		return [make('header', {class: 'view-head'}, make('nav', {'aria-label': 'breadcrumb'}, make('a', {href: '#pods'}, 'Pods'), ' /'), makeMark(pod.state.kind),
 			make('h1', {}, make('span', {class: 'unseen'}, 'Pod '), make('span', {class: 'prefix'}, `${shown(pod.namespace)}/`), make('bdi', {}, shown(pod.name))),
 			make('span', {class: 'quiet'}, `${count(pod.devices.length, 'device')}${since === null ? '' : `, attached for ${span(model.nowMs - since)}`}`), pod.uid && makeCode(pod.uid)),
-		pod.troubles.length > 0 && !model.dead ? makeTroubles(pod.troubles) : pod.verdicts.length === 0 && pod.state.kind !== 'ok' && makeNotice(pod.state),
+		pod.verdicts.length === 0 && (pod.troubles.length === 0 || model.dead) && pod.state.kind !== 'ok' && makeNotice(pod.state),
 		pod.verdicts.length === 0 && pod.state.kind === 'ok' && make('p', {class: 'calm'}, makeMark('ok', false), ' No problem found: its ports were judged with the newest sample.'),
-		makeProblems(this.page, model, pod.verdicts, pod.ended),
+		makeProblems(this.page, model, pod.verdicts, pod.ended), !model.dead && makeTroubles(pod.troubles.filter((trouble) => model.uncovered(trouble.device.port, [trouble]).length > 0)),
 		makePanel(isSlot ? 'Shared ports' : 'Ports', isSlot && make('span', {class: 'quiet'}, `It has ${count(pod.devices.length, 'slot')} of shared devices; the numbers are those of all pods that share them`), ports.length > 0 ? this.ports.element : make('p', {class: 'quiet'}, 'The ports of its shared devices are not known.')),
 		pod.ports.length > 0 && this.history.render(model, pod.ports, [...pod.ended, ...pod.verdicts], model.eventsOfPod(pod), pod.state.kind === 'ok'),
 		makePanel('Queue pairs', null, this.queuePairs.render()),

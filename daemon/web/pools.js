@@ -44,7 +44,7 @@ function makePool(page, model, pool) {
 	return make('section', {class: 'panel pool', key: pool.name, 'aria-label': shown(pool.name)}, make('header', {}, make('h2', {}, makeMark(state.kind), ' ', make('span', {class: 'prefix'}, shown(pool.name.slice(0, pool.name.lastIndexOf('/') + 1))), make('bdi', {}, shown(pool.name.slice(pool.name.lastIndexOf('/') + 1)))),
 		pool.shared && make('span', {class: 'quiet'}, 'shared'), make('span', {class: 'grow'}), makeState(state)),
 	explained && make('p', {class: 'quiet'}, `${sentenceCase(shown(state.why))}.`),
-	pool.devices > 0 && [make('div', {class: 'numbers'}, number('Total', grouped(pool.devices)), number('Healthy', grouped(pool.healthy)), number('Allocated', grouped(pool.allocated)), number('Available', model.dead ? '?' : grouped(pool.free))), poolBar(model, pool), poolLegend(model, pool)],
+	pool.devices > 0 && [make('div', {class: 'numbers'}, number('Total', grouped(pool.devices)), number('Healthy', grouped(pool.healthy)), number('Allocated', grouped(pool.allocated)), number(model.dead ? 'Available, last known' : 'Available', grouped(pool.free))), poolBar(model, pool), poolLegend(model, pool)],
 	poolDevices(page, model, pool));
 }
 

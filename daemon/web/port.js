@@ -24,10 +24,10 @@ class PortView {
 		const near = (p.lane?.ports ?? []).filter((other) => other !== p && other.verdicts.length > 0 && (other === p.lane.head || isHead));
 		return [this.head(p, makeMark(p.state.kind), make('h1', {}, make('span', {class: 'unseen'}, 'Port '), cutName(this.key)),
 			make('span', {class: 'quiet'}, [facts.netdev && shown(facts.netdev), facts.kind === 'vf' ? `VF ${facts.vf}` : p.lane && `${facts.kind === 'pf' ? 'PF of ' : ''}rail ${p.lane.n}`].filter(Boolean).join(', ')),
-			p.verdicts.length > 0 && make('span', {class: 'state', 'data-kind': p.state.kind}, [count(p.verdicts.filter(isProblemVerdict).length, 'problem'), count(p.verdicts.filter((v) => !isProblemVerdict(v)).length, 'note')].filter((text) => !text.startsWith('0 ')).join(', ')), p.state.kind === 'ok' && makeState(p.state)),
-		p.troubles.length > 0 && !model.dead ? makeTroubles(p.troubles) : p.verdicts.length === 0 && p.state.kind !== 'ok' && makeNotice(p.state),
+			p.verdicts.length > 0 && make('span', {class: 'state', 'data-kind': p.state.kind}, [count(p.verdicts.filter(isProblemVerdict).length, 'problem'), count(p.verdicts.filter((v) => !isProblemVerdict(v)).length, 'note')].filter((text) => !text.startsWith('0 ')).join(', '), model.dead && ', last known'), p.state.kind === 'ok' && makeState(p.state)),
+		p.verdicts.length === 0 && (p.troubles.length === 0 || model.dead) && p.state.kind !== 'ok' && makeNotice(p.state),
 		near.length > 0 && make('p', {class: 'notice', 'data-kind': near[0].state.kind}, 'On the same rail: ', near.slice(0, 3).map((other) => [makePortLink(other.facts), ` ${other.state.why}. `])),
-		makeProblems(page, model, p.verdicts, p.ended), this.cards(model, p), this.history.render(model, [p], [...p.ended, ...p.verdicts], model.eventsOf(p)), this.tabs(model, p)];
+		makeProblems(page, model, p.verdicts, p.ended), !model.dead && makeTroubles(model.uncovered(p, p.troubles)), this.cards(model, p), this.history.render(model, [p], [...p.ended, ...p.verdicts], model.eventsOf(p)), this.tabs(model, p)];
 	}
 
 	// Scrolls to the tab that the address names, again and again until the charts above it are drawn.
@@ -158,9 +158,9 @@ class PortView {
 		const end = Math.ceil(this.page.nowSeconds() / TABLE_STEP_S) * TABLE_STEP_S, {startedMs} = this.page.store;
 		const starts = Array.from({length: HISTORY_S / TABLE_STEP_S}, (_, i) => end - (i + 1) * TABLE_STEP_S).filter((from) => startedMs === null || (from + TABLE_STEP_S) * 1000 > startedMs);
 		const isCounted = Object.fromEntries(signals.map(([key]) => [key, history.values[key]?.some(isKnown)])), cell = (key, v, unit) => (isKnown(v) ? inUnit(v, unit) : makeAbsent(...(isCounted[key] ? [UNKNOWN, 'It was not read in this minute'] : this.page.model.missing(p, key))));
-		return make('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'the greatest of each minute'}, make('table', {class: 'minutes'}, make('caption', {class: 'unseen'}, `${this.name}: the greatest of each minute`),
+		return [make('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'the greatest of each minute'}, make('table', {class: 'minutes'}, make('caption', {class: 'unseen'}, `${this.name}: the greatest of each minute`),
 			make('thead', {}, make('tr', {}, make('th', {scope: 'col'}, 'From'), signals.map(([, label, unit]) => make('th', {scope: 'col', class: 'number'}, `${label} `, make('small', {}, UNITS[unit].name))))),
-			make('tbody', {}, starts.map((from) => make('tr', {key: from}, make('th', {scope: 'row'}, makeTime(from * 1000)), signals.map(([key, , unit]) => make('td', {class: 'number'}, cell(key, history.greatest(key, from, from + TABLE_STEP_S), unit)))))), historyNote(this.page.model, HISTORY_S * 1000) && make('p', {class: 'quiet note'}, historyNote(this.page.model, HISTORY_S * 1000))));
+			make('tbody', {}, starts.map((from) => make('tr', {key: from}, make('th', {scope: 'row'}, makeTime(from * 1000)), signals.map(([key, , unit]) => make('td', {class: 'number'}, cell(key, history.greatest(key, from, from + TABLE_STEP_S), unit)))))))), historyNote(this.page.model, HISTORY_S * 1000) && make('p', {class: 'quiet note'}, historyNote(this.page.model, HISTORY_S * 1000))];
 	}
 
 	title() {

@@ -68,6 +68,11 @@ function verdictSignals(v) {
 	return new Set([mainSignal(v), v.firstSignal, ...v.evidence.filter((e) => isKnown(e.threshold) && timesAbove(e) >= HELD_FROM).map((e) => evidenceSignal(e.name))]);
 }
 
+// The signals of the verdict's numbers beyond their limits; of packet loss also the lost packets.
+function hotSignals(v) {
+	return new Set([...v.cause === 'packet_loss' ? SIGNALS.loss.parts : [], ...v.evidence.filter((e) => isKnown(e.threshold) && isBeyond(v, e)).map((e) => evidenceSignal(e.name))]);
+}
+
 // How far the main number is beyond its limit, on whichever side.
 function excess(v) {
 	const main = mainEvidence(v), times = main && isKnown(main.threshold) ? timesAbove(main) : 0;
@@ -90,14 +95,25 @@ function verdictMark(v) {
 	return makeMark(v.ended ? endOf(v).mark : v.severity, true);
 }
 
-// From the first onset to the last end.
+// Of ended verdicts: when the last ended, and the whole time in which one was open.
 function problemTimes(model, verdicts) {
 	const onset = Math.min(...verdicts.map((v) => Date.parse(v.onset))), ended = Math.max(...verdicts.map((v) => Date.parse(v.ended)));
 	if (verdicts[0].ended)
-		return [`${sentenceCase(endOf(verdicts[0]).said)} ${span(model.nowMs - ended)} ago`, `${endOf(verdicts[0]).lasted} ${span(ended - onset)}`];
+		return [`${sentenceCase(endOf(verdicts[0]).said)} ${span(model.nowMs - ended)} ago`, `${endOf(verdicts[0]).lasted} ${span(sumOf(bandsOf(model, verdicts).map(({from, to}) => to - from)))}`];
 	if (model.dead)
 		return [['Since ', makeTime(onset)], 'not known now'];
 	return [`For ${span(model.nowMs - onset)}`, verdicts.every((v) => v.clearingSinceMs) ? 'improving' : ['since ', makeTime(onset)]];
+}
+
+// One verdict for each port.
+function onePerPort(verdicts) {
+	return [...new Map(verdicts.map((v) => [portKey(v), v])).values()];
+}
+
+// On how many ports a cause is, or how often it was on the only one.
+function groupText(verdicts) {
+	const n = onePerPort(verdicts).length;
+	return n > 1 ? count(n, 'port') : verdicts.length === 2 ? 'twice' : `${verdicts.length} times`;
 }
 
 function isCaused(v) {
@@ -134,20 +150,20 @@ function makeMuch(page, model, verdicts) {
 }
 
 function makeProblemSpark(model, verdicts) {
-	const [v] = verdicts, signal = [mainSignal(v), v.firstSignal].find((name) => THIN_SIGNALS.includes(name)), ports = verdicts.map((one) => model.portByKey.get(portKey(one))).filter(Boolean);
+	const [v] = verdicts, signal = [mainSignal(v), v.firstSignal].find((name) => THIN_SIGNALS.includes(name)), ports = onePerPort(verdicts).map((one) => model.portByKey.get(portKey(one))).filter(Boolean);
 	return ports.length > 0 && signal && makeSpark(model, model.series(ports, signal), verdicts, leastOf(SIGNALS[signal].unit));
 }
 
 // A row of one verdict, or of several with the same cause and severity. The netdev is left out if there are pods, which need its place.
 function problemHead(page, model, verdicts, key, unfolded) {
-	const [v] = verdicts, times = problemTimes(model, verdicts), title = sentenceCase(v.sentence).replace(/ \(direction: \w+\)/, ''), end = title.lastIndexOf(' ') + 1;
-	const name = verdicts.length > 1 ? [title.slice(0, end), make('span', {class: 'together'}, `${title.slice(end)}: ${count(verdicts.length, 'port')}`)] : title;
+	const [v] = verdicts, byPort = onePerPort(verdicts), times = problemTimes(model, verdicts), title = sentenceCase(v.sentence).replace(/ \(direction: \w+\)/, ''), end = title.lastIndexOf(' ') + 1;
+	const name = verdicts.length > 1 ? [title.slice(0, end), make('span', {class: 'together'}, `${title.slice(end)}: ${groupText(verdicts)}`)] : title;
 	return make('div', {class: 'problem-head', onclick: (event) => event.target.closest('a') || page.unfold(key)},
 		verdictMark(v),
 		make('div', {class: 'problem-what'},
 			make('h3', {}, makeButton(name, (event) => { event.stopPropagation(); page.unfold(key); }, {'aria-expanded': String(unfolded), 'data-row': 'problem'})),
-			make('p', {}, verdicts.slice(0, PORTS_NAMED).map((one) => makePortLink(one)), verdicts.length > PORTS_NAMED && make('span', {class: 'quiet'}, `and ${verdicts.length - PORTS_NAMED} more`),
-				verdicts.length === 1 && v.netdev && v.podCount === 0 && make('span', {class: 'quiet'}, shown(v.netdev)), make('code', {}, v.cause), makeProblemPods(verdicts))),
+			make('p', {}, byPort.slice(0, PORTS_NAMED).map((one) => makePortLink(one)), byPort.length > PORTS_NAMED && make('span', {class: 'quiet'}, `and ${byPort.length - PORTS_NAMED} more`),
+				byPort.length === 1 && v.netdev && v.podCount === 0 && make('span', {class: 'quiet'}, shown(v.netdev)), make('code', {}, v.cause), makeProblemPods(byPort))),
 		make('div', {class: 'problem-much'}, makeMuch(page, model, verdicts)),
 		make('div', {class: 'problem-line'}, makeProblemSpark(model, verdicts)),
 		make('div', {class: 'problem-when'}, make('p', {}, make('strong', {}, times[0])), make('p', {class: 'quiet'}, times[1])),
@@ -219,7 +235,7 @@ function groupKey(v) {
 
 function makeGroup(page, model, verdicts) {
 	const [v] = verdicts, key = groupKey(v), unfolded = page.unfolded.has(key);
-	return make('article', {class: 'problem group', key, 'data-severity': v.severity, 'data-ended': v.ended ? 'yes' : null, 'aria-label': `${v.ended ? `${endOf(v).said}: ` : ''}${causeTitle(v.cause)} on ${count(verdicts.length, 'port')}`},
+	return make('article', {class: 'problem group', key, 'data-severity': v.severity, 'data-ended': v.ended ? 'yes' : null, 'aria-label': `${v.ended ? `${endOf(v).said}: ` : ''}${causeTitle(v.cause)}: ${groupText(verdicts)}`},
 		problemHead(page, model, verdicts, key, unfolded), unfolded && make('div', {class: 'members'}, verdicts.map((one) => makeProblem(page, model, one))));
 }
 

@@ -86,7 +86,7 @@ class Table {
 		const next = (c) => (c === column ? `${down ? '' : '-'}${c.id}` : `${c.down ? '-' : ''}${c.id}`);
 		const arrow = (c, before) => c === column && make('span', {'aria-hidden': 'true'}, `${before}${down ? '↓' : '↑'} `); // in the shorter line
 		morphChildren(this.head, this.columns.map((c) => make('th', {scope: 'col', class: this.classOf(c), 'aria-sort': c === column ? (down ? 'descending' : 'ascending') : null},
-			c.sort ? makeButton([c.title, !c.unit && arrow(c, ' '), c.unit && make('small', {}, arrow(c, ''), c.unit)], () => this.onSort(next(c)), {'data-tip': c.about ?? null})
+			c.sort ? makeButton([c.title, !(c.unit && c.number) && arrow(c, ' '), c.unit && make('small', {}, c.number === true && arrow(c, ''), c.unit)], () => this.onSort(next(c)), {'data-tip': c.about ?? null})
 				: make('span', {}, c.title))));
 	}
 

@@ -6,6 +6,7 @@ import re
 from diagnosis_python import PF, TRAFFIC, VF
 from kubelet_python import eventually, equal
 from page_node import LIVE, LOSS, PageNode, altered, check, has, opened, silent
+from page_overview import PodNode
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 
@@ -106,7 +107,7 @@ def an_outage_has_one_moment():
 
 
 HOT = """(path, document) => { if (path === 'live') for (const v of document.verdicts ?? []) {
-    v.evidence = [{name: 'share of packets that arrive marked CE', value: 0.05, unit: 'ratio', threshold: 0.01}]; v.firstSignal = 'cnp_sent'; } }"""
+    v.cause = 'fabric_congestion'; v.evidence = [{name: 'share of packets that arrive marked CE', value: 0.05, unit: 'ratio', threshold: 0.01}]; v.firstSignal = 'cnp_sent'; } }"""
 
 
 @check
@@ -115,12 +116,19 @@ def colour_and_chart_are_of_the_number_over_its_limit():
         node.story(PF).play(TRAFFIC, LOSS)
         eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
         page = opened(node)
-        # NAKs are over their limit: retransmissions have the colour.
-        page.until("hot", "document.querySelector('.rails .c-again [data-hot]') && !document.querySelector('.rails .c-loss [data-hot]')")
+        # NAKs are over their limit, and packets are lost: retransmissions and losses have the colour; nothing else has.
+        page.until("hot", "document.querySelector('.rails .c-again [data-hot]') && document.querySelector('.rails .c-loss [data-hot]') && !document.querySelector('.rails .c-ce_share [data-hot]')")
         page.close()
         page = altered(node, HOT)
-        page.until("a problem", "document.querySelector('.verdict h3 button')")
+        page.until("a problem, and its port", "document.querySelector('.verdict h3 button') && page.model.portByKey.get('mlx5_0/1')")
         equal(page.run("[page.model.isHot(page.model.portByKey.get('mlx5_0/1'), 'ce_share') !== null, page.model.isHot(page.model.portByKey.get('mlx5_0/1'), 'loss')]"), [True, None])
+        # In the list of ports, the number is beside the state where its column has no room.
+        page.go(node.url + "#ports")
+        for width, is_shown in ((1440, "false"), (1024, "true")):
+            page.look(width, 900)
+            page.until("its number", f"((e) => e?.textContent.startsWith('5.00') && (getComputedStyle(e).display !== 'none') === {is_shown})(document.querySelector('.list .c-state .narrow'))")
+        page.go(node.url + "#")
+        page.until("a problem", "document.querySelector('.verdict h3 button')")
         page.run("document.querySelector('.verdict h3 button').click()")
         page.until("its chart", "document.querySelector('.problem-body .chart h3')?.innerText.startsWith('CE')")
         silent(page, node.url)
@@ -131,14 +139,27 @@ SHARED = """(() => { const worst = (state) => Model.prototype.slotState.call({},
     return [worst({kind: 'critical', text: 'Packet loss', why: 'x'}), worst({kind: 'warning', text: 'PFC mismatch', why: 'x'}), worst({kind: 'ok'})].map(({kind, text}) => [kind, text]); })()"""
 
 
+OF_PF = """(path, document) => { if (path === 'live') for (const v of document.verdicts ?? []) if (v.device === 'mlx5_0') Object.assign(v, {pods: [{namespace: 'train', name: 'job-7'}], podCount: 1}); }"""
+
+
 @check
 def a_pods_state_names_its_port():
-    with PageNode() as node:
-        node.judged(PF)
+    with PodNode() as node:
+        node.story(PF).play(TRAFFIC, LOSS)
+        eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
         page = opened(node)
         equal(page.run(SHARED), [["info", "Shares a port with packet loss"], ["info", "Shares a port with PFC mismatch"], ["ok", "No problem found"]])
         cell = page.run("""((cell) => [cell.textContent, cell.querySelector('a').hash])(make('p', {}, podStateCell({state: {kind: 'warning', text: 'Fabric congestion', why: '', at: {device: 'mlx5_6', port: 1}, more: 1}})))""")
         equal(cell, ["Fabric congestionmlx5_6 +1", "#port/mlx5_6/1"])
+        page.close()
+        # A problem of the PF is that of the pod's VF, in its colour: an outline, because the VF has none.
+        page = altered(node, OF_PF, "#pods")
+        page.until("its port", "document.querySelector('.list .tag[data-of=pf]')?.getAttribute('aria-label') === 'mlx5_2/1: Packet loss on mlx5_0 (PF)'")
+        equal(page.run("((style) => [style.backgroundColor, style.borderTopWidth])(getComputedStyle(document.querySelector('.list .tag[data-of=pf]')))"), ["rgba(0, 0, 0, 0)", "2px"])
+        page.go(node.url + "#pod/train/job-7")
+        page.until("its state", "document.querySelector('.list .c-state .state')?.innerText === 'Packet loss on mlx5_0 (PF)' && document.querySelector('.list .c-state .state').dataset.kind === document.querySelector('.list .c-name .mark').dataset.kind")
+        equal(page.run("document.querySelector('.list .c-name .mark').dataset.kind"), "critical")
+        silent(page, node.url)
         page.close()
 
 
@@ -310,7 +331,7 @@ def minutes_begin_with_rocelet():
         node.judged(PF)
         page = opened(node, "#port/mlx5_0/1?tab=minutes")
         page.until("few rows", "((rows) => rows.length > 0 && rows.length < 8)([...document.querySelectorAll('.minutes tbody tr')])")
-        page.until("since when", "document.getElementById('tab-panel').innerText.includes('History begins at ')")
+        page.until("since when, below the table", "document.querySelector('#tab-panel > .scroll + .note')?.innerText.startsWith('History begins at ')")
         equal(page.run("[...document.querySelectorAll('.minutes td')].some((td) => td.innerText === 'n/a' && !td.querySelector('.absent'))"), False)
         silent(page, node.url)
         page.close()

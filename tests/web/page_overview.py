@@ -107,6 +107,8 @@ MANY = """(path, document) => { if (path === 'live') for (const v of document.ve
 
 
 PODS = "document.querySelector('.problem-pods')?.textContent"
+TROUBLED = """(path, document) => { if (path === 'pods') for (const pod of document.pods) for (const device of pod.containers.flatMap((c) => c.devices))
+    device.troubles = [['device', 'link_down'], ['attachment', 'drift']].map(([kind, word]) => ({kind, word, what: word, help: '', since: null, orEarlier: false})); }"""
 
 
 @check
@@ -132,6 +134,11 @@ def a_problem_names_its_pod_and_its_number():
         equal(page.run("getComputedStyle(document.querySelector('.evidence td')).whiteSpace"), "nowrap")
         page.run(UNFOLD)
         page.until("no chart", "page.problemCharts.panels.size === 0")
+        page.close()
+        # A trouble that the verdict covers has no banner in the pod's view; another one is below the verdicts.
+        page = altered(node, TROUBLED, "#pod/train/job-7")
+        page.until("the other one", "document.querySelector('.problems ~ .notice')?.innerText.startsWith(' Settings changed')")
+        equal(page.run("[...document.querySelectorAll('.notice')].length"), 1)
         page.close()
         # The pod that is the cause is not shown as a victim.
         page = altered(node, MANY % "'cause'")
@@ -188,7 +195,7 @@ def unwatched_sources_are_not_reported_as_empty():
         page.go(node.url + "#port/mlx5_0/1")
         has(page, "Queue pairs cannot be read")
         # A daemon that does not answer differs from one that answers without new samples.
-        equal([page.run(STALE % age) for age in (500, 9000)], ["rocelet has not answered. Trying again.", "No new sample: rocelet answers, but takes no samples: source ethtool hangs."])
+        equal([page.run(STALE % age) for age in (500, 9000)], ["rocelet has not answered. Trying again.", "No new sample: rocelet answers, but does not sample: source ethtool hangs."])
         silent(page, node.url)
         page.close()
 
@@ -204,12 +211,20 @@ def the_chart_of_a_problem_has_axes_and_a_limit():
         page.run(UNFOLD)
         page.until("a chart", "document.querySelector('.problem-body canvas[role=img]')?.getAttribute('aria-label').startsWith('CE')")
         page.until("its limit", "/Limit\\s+1$/.test(document.querySelector('.problem-body .legend').innerText.trim())")
+        # A limit per packet is no line in a chart of rates.
+        limit = "problemChart({cause: 'x', evidence: [{name: 'sequence and implied NAKs per packet', value: 0.01, unit: 'ratio', threshold: 0.001}, {name: 'roce_sequence_nak_received_total', value: 50, unit: '1/s', threshold: %s}]}, 1e11)"
+        equal([page.run(f"(({{unit, limit}}) => [unit, limit])({limit % threshold})") for threshold in ("null", "10")], [["events", None], ["events", 10]])
         # On the port's page, too, beside the port's own charts.
         page.go(node.url + "#port/mlx5_0/1")
         page.until("all charts", "document.querySelector('.problem-body canvas') && document.querySelectorAll('.history canvas').length === 5")
         equal(page.run("new Set([...document.querySelectorAll('[id]')].map((e) => e.id)).size === document.querySelectorAll('[id]').length"), True)
         silent(page, node.url)
         page.close()
+
+
+TWICE = """(path, document) => { if (path === 'live' && document.verdicts?.length) { const [v] = document.verdicts, at = (s) => new Date(Date.now() - 1000 * s).toISOString();
+    document.ended = [[600, 540], [300, 240]].map(([from, to]) => ({...v, device: 'mlx5_0', port: 1, onset: at(from), onsetMs: 1000 * from, ended: at(to), endedMs: 2000 * to, endedAs: 'cleared'}));
+    document.verdicts = []; document.verdictCount = document.problemCount = 0; } }"""
 
 
 @check
@@ -228,6 +243,12 @@ def problems_of_one_cause_are_one_row():
         page.run("document.querySelector('.problem.group h3 button').click()")
         page.until("both", "document.querySelectorAll('.problem.group .verdict').length === 2")
         silent(page, node.url)
+        page.close()
+        # Two on one port, one after the other, are not two ports, and have lasted as long as both together.
+        page = altered(node, TWICE)
+        page.until("how often", "document.querySelector('.problem.group h3')?.innerText.endsWith(': twice')")
+        equal(page.run("[...document.querySelectorAll('.problem.group .problem-head a[href^=\"#port/\"]')].map((a) => a.innerText)"), ["mlx5_0/1"])
+        equal(page.text(".problem.group .problem-when .quiet"), "lasted 2 min")
         page.close()
 
 
@@ -355,6 +376,8 @@ def normal_states_have_no_colour():
         equal(page.run("getComputedStyle(document.querySelector('.list .absent.zero')).textDecorationLine"), "none")
         equal(page.run("getComputedStyle(document.querySelector('.list tbody th .name')).fontWeight"), "600")
         page.go(node.url + "#")
+        page.look(1240, 900)
+        page.until("figures that are not cut", "document.querySelector('.figure p.quiet') && [...document.querySelectorAll('.figure p.quiet')].every((p) => p.scrollWidth <= p.clientWidth)")
         page.until("figures without lines", "((a) => a && getComputedStyle(a).textDecorationLine === 'none')(document.querySelector('.figure p.quiet a'))")
         silent(page, node.url)
         page.close()
