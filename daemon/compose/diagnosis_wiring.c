@@ -50,8 +50,8 @@ static void ready_report_reasons(struct daemon *d, const struct readiness *reaso
 	int n = (int)strcspn(first, "\n");
 
 	if (reasons->n > 1)
-		snprintf(text, sizeof(text), "%.*s (and %u more: see /readyz)",
-			 n < 200 ? n : 200, first, reasons->n - 1);
+		snprintf(text, sizeof(text), "%.*s (and %u more: see /readyz)", n < 200 ? n : 200,
+			 first, reasons->n - 1);
 	else
 		snprintf(text, sizeof(text), "%.*s", n, first);
 	ready_report(d, EVENT_WARNING, "NotReady", text);
