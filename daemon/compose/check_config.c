@@ -225,7 +225,7 @@ static void check_netdevs(struct check *c, const struct host *host, const char *
 }
 
 /* Warns about devices without character devices, which do not appear by themselves. */
-static void check_chardevs(struct check *c, const struct pool_view *v, size_t n_lack)
+static void check_config_chardevs(struct check *c, const struct pool_view *v, size_t n_lack)
 {
 	if (n_lack == 0)
 		return;
@@ -248,7 +248,8 @@ static void check_note_idle(struct check *c, const struct pool_view *v)
 
 /* Prints the health of a pool's devices that the kubelet would get now. Only missing character
  * devices cause a warning: a link may be down until its cable is plugged in. */
-static void check_health(struct check *c, const struct pool_view *v, const struct host_index *index)
+static void check_config_health(struct check *c, const struct pool_view *v,
+				const struct host_index *index)
 {
 	unsigned all = 0;
 	size_t n = 0, n_lack = 0;
@@ -265,7 +266,7 @@ static void check_health(struct check *c, const struct pool_view *v, const struc
 	if (n > 0)
 		printf("%s/%s: %zu of %zu devices unhealthy now: %s\n", v->pool->prefix,
 		       v->pool->name, n, v->n_offers, reasons);
-	check_chardevs(c, v, n_lack);
+	check_config_chardevs(c, v, n_lack);
 	if (n_lack == v->n_offers)
 		check_note_idle(c, v);
 }
@@ -276,7 +277,7 @@ static int check_pools(struct check *c, const struct pools *pools, const struct 
 	int r = host_index_init(&index, host);
 
 	for (size_t i = 0; r == 0 && i < pools->n_views; i++)
-		check_health(c, &pools->views[i], &index);
+		check_config_health(c, &pools->views[i], &index);
 	host_index_done(&index);
 	return r;
 }

@@ -530,8 +530,8 @@ static size_t ports_with(const struct top_model *m, const size_t *order, size_t 
 }
 
 /* Lists the words of the ports shown, in their order: "link_down 4, packet_loss 1". */
-static void add_words(const struct draw *d, struct top_line *line, const struct top_model *m,
-		      const size_t *order, size_t n)
+static void top_view_add_words(const struct draw *d, struct top_line *line,
+			       const struct top_model *m, const size_t *order, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		const char *word = m->ports[order[i]].cause;
@@ -554,7 +554,7 @@ static void put_keys(const struct draw *d, const struct top_view *v, const struc
 	else if (v->typing || v->filter[0])
 		top_add_part(d, &line, "", "/%s%s", v->filter, v->typing ? "_" : "");
 	else if (v->only_verdicts)
-		add_words(d, &line, m, order, n_ports);
+		top_view_add_words(d, &line, m, order, n_ports);
 	for (size_t i = 0;
 	     i < ARRAY_SIZE(keys) && line.len < d->width && !v->typing && !v->filter[0]; i++)
 		top_add_part(d, &line, "  ", "%s", keys[i]);

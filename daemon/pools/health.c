@@ -244,7 +244,7 @@ static unsigned judge_rdma_nodes(const struct pool *p, const struct rdma_dev *rd
 /* True if the host sees the RDMA device of a container's function, or would see it if there were
  * one: in shared mode RDMA devices stay in the host. In exclusive mode it may be in a namespace
  * that the daemon cannot enter, and its nodes are visible only in the host. */
-static bool is_rdma_seen(const struct host_index *ix, const struct rdma_dev *rdma)
+static bool health_sees_rdma(const struct host_index *ix, const struct rdma_dev *rdma)
 {
 	return rdma ? rdma->nsid == NSID_HOST : ix->host->rdma_mode == RDMA_NETNS_SHARED;
 }
@@ -268,7 +268,8 @@ static unsigned judge_held_rdma(const struct pool *p, const struct host_index *i
 {
 	const struct rdma_dev *rdma = health_rdma_of(parts);
 
-	return health_requires_rdma(p) && is_rdma_seen(ix, rdma) ? judge_rdma_nodes(p, rdma) : 0;
+	return health_requires_rdma(p) && health_sees_rdma(ix, rdma) ? judge_rdma_nodes(p, rdma)
+								     : 0;
 }
 
 /* --- one function ----------------------------------------------------------------------------- */
