@@ -92,7 +92,7 @@ def judge(daemon, folder, made_before):
 
         try:
             check(f"{what}: /readyz is not ready", eventually(lambda: re.match(r"not ready: journal: .*No space left on device", get("/readyz"))))
-            sentence = get("/readyz")[len("not ready: "):].strip()
+            sentence = get("/readyz").splitlines()[0][len("not ready: "):]
             check(f"{what}: it names the folder", state + "/devices" in sentence)
             check(f"{what}: doctor has the same sentence", finding() == [f"the journal cannot be written: {sentence}"])
             events = [e["message"] for e in json.loads(get("/api/v1/events"))["events"] if e["reason"] == "JournalBad"]

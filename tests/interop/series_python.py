@@ -25,7 +25,7 @@ checks = []
 PFS, VFS = 8, 128
 with open(os.path.join(HERE, "../../docs/reference/metrics.md"), encoding="utf-8") as f:
     DOC = " ".join(f.read().split())
-IDLE, BUSY = (int(number.replace(",", "")) for number in re.search(r"at most ([\d,]+) series while all VFs are idle, and ([\d,]+) ", DOC).groups())
+IDLE, BUSY = (int(number.replace(",", "")) for number in re.search(r"at most ([\d,]+) series if all VFs are idle, or ([\d,]+) ", DOC).groups())
 
 
 def check(function):
