@@ -82,16 +82,16 @@ struct history {
 	uint64_t watched_ms;	/* start of the present run of samples without a gap */
 	enum port_state state;
 	uint64_t rate_bps, best_rate_bps; /* now, and the greatest while it was active */
-	double minute;	  /* bytes a second, both directions, mean of about a minute */
-	bool was_active;  /* has ever been active */
-	bool changed;	  /* state or rate differ from the previous sample */
-	bool down;	  /* known to be not active */
-	bool went_down;	  /* in this sample */
-	bool up_in_pod;	  /* has been up at least once since its present pod got the device */
-	uint64_t down_ms; /* when it went down; 0 = it is up */
+	double minute;	   /* bytes a second, both directions, mean of about a minute */
+	bool was_active;   /* has ever been active */
+	bool changed;	   /* state or rate differ from the previous sample */
+	bool down;	   /* known to be not active */
+	bool went_down;	   /* in this sample */
+	bool flap_counted; /* the NIC counted the newest of flap_ms */
+	bool up_in_pod;	   /* has been up at least once since its present pod got the device */
+	uint64_t down_ms;  /* when it went down; 0 = it is up */
 	uint64_t flap_ms[HISTORY_FLAPS]; /* times it went down, newest first; 0 = none */
-	bool flap_counted; /* the NIC counted the newest one; false: only the state showed it */
-	uint64_t holder;   /* digest of the name of its pod; 0 = no pod has it */
+	uint64_t holder;		 /* digest of the name of its pod; 0 = no pod has it */
 	uint64_t off_ms; /* when it was found down by itself (admin_down) while a pod has it; 0 = it
 			    is not */
 	uint64_t command_failures;
