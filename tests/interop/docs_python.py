@@ -312,7 +312,8 @@ def run_rocelet(args, _):
     path = node.write('{"pools": [{"resourceName": "roce", "selectors": {"pfNames": ["ens1np0#0-3"], "isRdma": true}}]}')
     with open(path, encoding="utf-8") as config:  # among the documented commands only "--config -" reads stdin
         out = run(DAEMON, *args, *node.roots, folder=node.dir, stdin=config)
-    assert out.returncode == 0, out.stdout + out.stderr
+    # 3: the file is right, but the simulated node has no device nodes, so --strict reports that nothing is offered there.
+    assert out.returncode == 0 or out.returncode == 3 and "ok, but not for this node" in out.stdout + out.stderr, out.stdout + out.stderr
 
 
 def run_rocectl(args, _):
