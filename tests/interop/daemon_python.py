@@ -459,7 +459,7 @@ def ready_means_that_its_folders_can_be_used():
         write(daemon.dir + "/cdi", "no folder")
         daemon.configure((dict(VF_POOL, cdi=True), dict(VF_POOL, resourceName="other")))
         eventually("a specification cannot be written", lambda: not_ready(daemon, daemon.dir + "/cdi"))
-        assert any(f["object"].startswith(ROCE) and daemon.dir + "/cdi" in f["what"] for f in json.loads(daemon.get("/api/v1/doctor"))["findings"])
+        assert any((f["object"] or "").startswith(ROCE) and daemon.dir + "/cdi" in f["what"] for f in json.loads(daemon.get("/api/v1/doctor"))["findings"])
         os.unlink(daemon.dir + "/cdi")
         daemon.configure((dict(VF_POOL, cdi=True),))
         eventually("ready again", lambda: daemon.get("/readyz") == "ok\n")
