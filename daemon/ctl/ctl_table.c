@@ -120,16 +120,6 @@ void table_sort(struct table *t, size_t column, bool largest_first)
 		qsort_r(t->rows, t->n_rows, sizeof(*t->rows), rows_compare, &order);
 }
 
-static int table_level_of(const struct table *t, size_t object)
-{
-	int level = 0;
-
-	for (size_t i = 0; i < t->n_rows; i++)
-		if (t->rows[i].object == object && t->rows[i].level > level)
-			level = t->rows[i].level;
-	return level;
-}
-
 /* arg: the levels of the objects. */
 static int worst_compare(const void *a, const void *b, void *arg)
 {
@@ -154,7 +144,8 @@ void table_sort_worst(struct table *t)
 		n = t->rows[i].object >= n ? t->rows[i].object + 1 : n;
 	levels = calloc(n + 1, sizeof(*levels));
 	for (size_t i = 0; levels && i < t->n_rows; i++)
-		levels[t->rows[i].object] = table_level_of(t, t->rows[i].object);
+		if (t->rows[i].level > levels[t->rows[i].object])
+			levels[t->rows[i].object] = t->rows[i].level;
 	if (levels && !t->failed && t->n_rows > 1)
 		qsort_r(t->rows, t->n_rows, sizeof(*t->rows), worst_compare, levels);
 	t->failed |= !levels;
