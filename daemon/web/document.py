@@ -24,6 +24,7 @@ STYLE = re.compile(r'[ \t]*<link rel="stylesheet" href="([^"]+)">\n')
 EARLY = re.compile(r'[ \t]*<script src="([^"]+)" data-early></script>\n')
 LABEL = re.compile(r"<p><strong>([^<]+?)\.?</strong> (.)")  # the label of a paragraph, which becomes its heading
 SCRIPT = re.compile(r'[ \t]*<script src="([^"]+)"></script>\n')
+COMMENT = re.compile(r"^\t*(?:// .*|/\* [^*]*\*/)\n", re.M)  # on lines of its own
 
 
 def read(path):
@@ -32,9 +33,9 @@ def read(path):
 
 
 def part(folder, npm_dir, name):
-    """A file's text; a file of a package has its licence before it."""
+    """A file's text without its comments; a file of a package has its licence before it."""
     if not name.startswith("npm/"):
-        return read(f"{folder}/{name}")
+        return COMMENT.sub("", read(f"{folder}/{name}"))
     _, package, path = name.split("/", 2)
     there = npm.package(f"{folder}/packages", npm_dir, package)
     return f"/*! {package}\n{read(there + '/LICENSE').strip()} */\n{read(f'{there}/{path}')}\n"

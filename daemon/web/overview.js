@@ -303,23 +303,25 @@ function eventRuns(events) {
 	return runs;
 }
 
-function makeAgo(model, unixMs) {
+// The time of an event, as in the list of events; pointer and focus show its age.
+function makeEventTime(model, unixMs) {
 	const s = (model.nowMs - unixMs) / 1000, [by, unit] = s < 60 ? [1, 's'] : s < 3600 ? [60, 'min'] : s < 172800 ? [3600, 'h'] : [86400, 'days'];
 	const time = makeTime(unixMs);
-	time.dataset.tip = `${time.textContent}, ${time.dataset.tip}`;
-	setText(time, `${Math.max(0, Math.floor(s / by))} ${unit} ago`);
+	time.dataset.tip = `${Math.max(0, Math.floor(s / by))} ${unit} ago, ${time.dataset.tip}`;
+	time.tabIndex = 0;
 	return time;
 }
 
 function makeEventRun(model, run) {
 	const [e] = run, n = sumOf(run.map((one) => one.count)), kind = eventKind(e), verdict = eventVerdict(e), devices = [...new Set(run.map((one) => one.device).filter(Boolean))];
-	return make('li', {key: eventKey(e)}, makeAgo(model, Date.parse(e.last)), make('div', {}, make('p', {}, make('span', {class: 'state', 'data-kind': kind}, eventTitle(e)), n > 1 && ` ×${scaledCount(n)}`, run.length === 1 && e.device && [' ', makeObjectLink(model, e.device)]),
-		run.length > 1 ? make('p', {}, verdict ? [makeObjectLink(model, devices[0]), devices.length > 1 && make('span', {class: 'quiet'}, ` and ${devices.length - 1} more`)] : makePodLink(e)) : make('p', {class: 'quiet clip two', 'data-tip': eventMessage(model, e)}, eventDetail(model, e))));
+	const what = run.length === 1 ? [e.device && makeObjectLink(model, e.device), make('span', {class: 'quiet clip', 'data-tip': eventMessage(model, e)}, eventDetail(model, e))]
+		: verdict ? [makeObjectLink(model, devices[0]), devices.length > 1 && make('span', {class: 'quiet'}, `and ${devices.length - 1} more`)] : makePodLink(e);
+	return make('li', {key: eventKey(e)}, makeEventTime(model, Date.parse(e.last)), make('div', {}, make('p', {}, make('span', {class: 'state', 'data-kind': kind}, eventTitle(e)), n > 1 && ` ×${scaledCount(n)}`), make('p', {class: 'event-what'}, what)));
 }
 
 function makeEventsBeside(model) {
 	const {events} = model.store, others = events.filter((e) => !isOpenOnset(model, e)), runs = eventRuns(others).slice(0, EVENTS_SHOWN);
-	return makePanel(others.length < events.length ? 'Other recent events' : 'Recent events', make('a', {href: '#events', 'aria-label': 'all events'}, 'All'), runs.length === 0 ? make('p', {class: 'quiet'}, events.length > 0 ? 'No events but the problems listed here.' : 'No events since rocelet started.')
+	return makePanel(others.length < events.length ? 'Other recent events' : 'Recent events', make('a', {href: '#events'}, 'All events'), runs.length === 0 ? make('p', {class: 'quiet'}, events.length > 0 ? 'No events but the problems listed here.' : 'No events since rocelet started.')
 		: make('ul', {class: 'event-lines'}, runs.map((run) => makeEventRun(model, run))));
 }
 
@@ -358,7 +360,7 @@ class OverviewView {
 	render(model) {
 		const {page} = this, notice = this.seek(model), {kind, title, lines} = page.headline, hasPorts = (model.ports ?? []).length > 0, isEmpty = model.ports !== null && !hasPorts;
 		return [make('header', {class: 'headline'}, make('div', {class: 'view-head'}, makeMark(kind), make('h1', {}, title)), lines.map((line) => make('p', {class: 'quiet'}, line)), makeTally(model)), notice, makeConfigNotice(model),
-			make('div', {class: 'overview'}, make('div', {class: 'column'}, isEmpty && makeNoPorts(page, model), hasPorts && model.verdicts.length === 0 && makeBlind(page, model), makeProblems(page, model, model.verdicts, model.ended), hasPorts && makeAffected(model), hasPorts && model.verdicts.length > 0 && makeBlind(page, model), hasPorts && make('section', {class: 'panel figures', 'aria-labelledby': 'figures-title'}, make('h2', {id: 'figures-title', class: 'unseen'}, 'All ports'), FIGURES.map((figure) => makeFigure(model, figure))), hasPorts && makeRails(page, model)),
+			make('div', {class: 'overview'}, make('div', {class: 'column'}, isEmpty && makeNoPorts(page, model), hasPorts && model.verdicts.length === 0 && makeBlind(page, model), makeProblems(page, model, model.verdicts, model.ended), hasPorts && make('section', {class: 'panel figures', 'aria-labelledby': 'figures-title'}, make('h2', {id: 'figures-title', class: 'unseen'}, 'All ports'), FIGURES.map((figure) => makeFigure(model, figure))), hasPorts && makeRails(page, model), hasPorts && makeAffected(model), hasPorts && model.verdicts.length > 0 && makeBlind(page, model)),
 				make('div', {class: 'column'}, makePoolsBeside(page, model), makeEventsBeside(model), !isEmpty && makeAgentBeside(page, model)))];
 	}
 

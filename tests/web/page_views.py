@@ -177,7 +177,7 @@ def lists_use_their_room():
         node.judged(PF)
         page = opened(node)
         inject_events(page, ["Older", 60])
-        for width in (1440, 1200, 1024, 720):
+        for width in (1440, 1200, 1024, 920):
             page.look(width, 900)
             for view in ("ports", "pods", "events"):
                 page.run(f"location.hash = '#{view}'")
