@@ -12,18 +12,45 @@ function makeFinding(model, group, i) {
 		f.help && make('p', {class: 'quiet'}, withCode(sentenceCase(f.help).replace(/([^.?!])$/, '$1.')), f.fixable && [' At once: ', makeCode('rocectl doctor --fix')]));
 }
 
-// A configuration file that is not in use, or null.
+// "FILE:LINE[:COLUMN]: "KEY": what is wrong", of which all but the last may be missing.
+const CONFIG_ERROR = /^(?:([^\s"]+?):(\d+)(?::\d+)?: )?(?:"([^"]+)": )?(.*)$/s;
+
+// The band about a configuration file that is not in use, or null.
 function makeConfigNotice(model) {
-	const found = model.documents.doctor?.findings.find((f) => f.kind === 'config');
-	return found ? make('p', {class: 'notice', key: 'config', 'data-kind': 'warning'}, makeMark('warning', false), ' ', make('strong', {}, 'Configuration rejected'), `: ${shown(found.what).replace(/^the configuration file is refused: /, '')}. `, make('span', {class: 'quiet'}, withCode(sentenceCase(found.help)))) : null;
+	const found = model.documents.doctor?.findings.find((f) => f.kind === 'config' && /^the configuration file is (refused|held): /.test(f.what));
+	if (!found)
+		return null;
+	const isHeld = found.what.includes(' is held: '), [, file, line, key, error] = CONFIG_ERROR.exec(found.what.replace(/^.*? is (refused|held): /, '')), kind = /^The previous/.test(found.help) ? 'warning' : 'critical';
+	return make('section', {class: 'notice rejected', key: 'config', 'data-kind': kind, 'aria-labelledby': 'rejected-title'}, make('header', {}, make('h2', {id: 'rejected-title'}, makeMark(kind, false), isHeld ? ' Configuration change held' : ' Configuration rejected'), make('a', {href: '#config'}, 'Configuration in effect')),
+		makeFacts([['File', file && [makeCode(file), `, line ${line}`]], ['Key', key && makeCode(key)], [isHeld ? 'Reason' : 'Error', sentenceCase(shown(error))], ['In force', withCode(found.help)]]));
 }
 
-// One line per cause, with the number of ports.
-function makeUndecided(model) {
-	const groups = [...groupBy(model.documents.diagnosis?.undecided ?? [], (u) => `${u.cause} ${u.why}`).values()];
-	if (groups.length === 0)
-		return make('p', {class: 'quiet'}, model.documents.diagnosis === null ? 'Loading' : (model.ports?.length ?? 0) > 0 ? 'All causes are judged on all ports.' : 'There is no port to judge.');
-	return make('ul', {class: 'undecided'}, groups.map((group) => make('li', {key: `${group[0].cause} ${group[0].why}`}, make('span', {'data-tip': group[0].cause}, causeTitle(group[0].cause)), make('span', {class: 'quiet clip', tabindex: '0', 'data-tip': sentenceCase(shown(group[0].why))}, sentenceCase(shown(group[0].why))), make('span', {class: 'number'}, group.length === model.ports?.length ? 'all ports' : count(group.length, 'port')))));
+// The source of counters that a reason is about, on most drivers.
+const UNDECIDED_SOURCES = [[/pause time|discards|802\.3x|FEC|PHY|PCIe stall/, 'ethtool'], [/lossless priorities/, 'dcb']];
+
+// [title, what helps] of the reason why a cause is not judged: what is one thing to change is one title.
+function undecidedReason(agent, why) {
+	const [, source] = UNDECIDED_SOURCES.find(([pattern]) => pattern.test(why)) ?? [];
+	if (/BPF/.test(why))
+		return [agent?.parts.some((part) => part.name === 'BPF' && part.works !== true) ? 'BPF is switched off' : 'Not seen by BPF', 'The overlay native loads the programs.'];
+	if (/no node can decide/.test(why))
+		return ['Judged by an alert', 'It compares all nodes.'];
+	if (/link is not up|for a minute/.test(why))
+		return ['No link, or too short a time', 'A sample without a gap is needed.'];
+	if (agent && source && !agent.sources.some((s) => s.name === source && isKnown(s.ageMs)))
+		return [`${sentenceCase(SOURCE_NAMES[source])} are not read`, `On most drivers these are from the source ${source}.`];
+	return ['Missing counters or settings', 'The driver, its firmware or this container does not show them.'];
+}
+
+// The causes that are not judged, by reason; the words of the diagnosis for each cause are folded.
+function makeUndecided(model, agent) {
+	const {diagnosis} = model.documents, reasons = [...groupBy(diagnosis?.undecided ?? [], (u) => undecidedReason(agent, u.why)[0])].map(([title, list]) => ({title, list, causes: [...groupBy(list, (u) => u.cause).values()], ports: new Set(list.map(portKey)).size}));
+	const portsText = (n) => (n === model.ports?.length ? '' : ` on ${count(n, 'port')}`), lower = (text, i) => (i > 0 ? text.replace(/^[A-Z](?=[a-z])/, (c) => c.toLowerCase()) : text);
+	if (reasons.length === 0)
+		return make('p', {class: 'quiet'}, diagnosis === null ? 'Loading' : (model.ports?.length ?? 0) > 0 ? 'All causes are judged on all ports.' : 'There is no port to judge.');
+	return reasons.sort((a, b) => b.list.length - a.list.length).map(({title, list, causes, ports}) => make('section', {class: 'reason', key: title}, make('header', {}, make('h3', {}, title), make('span', {class: 'quiet'}, `${count(causes.length, 'cause')}${portsText(ports)}`)), make('p', {class: 'quiet'}, undecidedReason(agent, list[0].why)[1]),
+		make('details', {}, make('summary', {}, causes.map(([u]) => causeTitle(u.cause)).map(lower).join(', ')),
+			make('ul', {class: 'undecided'}, [...groupBy(list, (u) => `${u.cause} ${u.why}`).values()].map(([u, ...more]) => make('li', {key: `${u.cause} ${u.why}`}, make('span', {}, causeTitle(u.cause)), make('span', {class: 'quiet'}, sentenceCase(shown(u.why)), portsText(more.length + 1))))))));
 }
 
 const AGENT_PATH = 'api/v1/agent';
@@ -116,7 +143,7 @@ class AgentView {
 			model.dead && makeNotice({kind: 'unknown', text: 'Not known now', why: page.state.text}), makeConfigNotice(model),
 			make('div', {class: 'halves'}, make('div', {class: 'column'},
 				makePanel('Findings', makeCode('rocectl doctor'), doctor === null ? make('p', {class: 'quiet'}, page.missing('api/v1/doctor')) : doctor.findings.length === 0 ? make('p', {class: 'quiet'}, model.dead ? 'Not known: the newest sample is too old.' : 'Agent health: no findings.') : make('ul', {class: 'findings'}, findingGroups(doctor.findings).map((group, i) => makeFinding(model, group, i)))),
-				makePanel('Causes not judged', make('span', {class: 'quiet'}, 'and why, on how many ports'), makeUndecided(model))),
+				makePanel('Causes not judged', make('span', {class: 'quiet'}, 'by what is missing'), makeUndecided(model, agent))),
 			make('div', {class: 'column'}, makePanel('Parts', null, makeParts(page, model, agent)), makePanel('Configuration in effect', makeCode('rocelet --print-config'), config === null ? make('p', {class: 'quiet'}, page.missing('api/v1/config')) : this.settings.render(config))))];
 	}
 
