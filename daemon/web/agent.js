@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // agent.js - the state of rocelet itself: doctor's findings, its parts and sources, causes that cannot be judged, the configuration in effect.
 
+// The words of `rocectl doctor` in the words of a heading.
+const FINDING_TITLES = {dirty: 'Device not clean', orphan: 'Device left behind', drift: 'Settings of a pod changed', chardev: 'No device files', unhealthy: 'Device unhealthy', setting: 'Setting of this host', journal: 'Journal', runtime: 'Container runtime',
+	kubelet: 'Kubelet', config: 'Configuration', empty: 'Pool without devices', view: 'Pods not visible', privilege: 'Missing permission', stuck: 'Work does not end'};
+
+function makeFindingTitle({kind}) {
+	return make('strong', {'data-tip': `rocectl doctor: ${shown(kind)}`}, FINDING_TITLES[kind] ?? sentenceCase(shown(kind)));
+}
+
 // Groups findings that differ only in their object.
 function findingGroups(findings) {
 	return [...groupBy(findings, (f) => `${f.kind} ${f.what} ${f.help}`).values()];
@@ -8,7 +16,7 @@ function findingGroups(findings) {
 
 function makeFinding(model, group, i) {
 	const [f] = group;
-	return make('li', {key: String(i)}, make('p', {}, makeMark('unhealthy', false), ' ', makeCode(f.kind), group.map((one, n) => one.object && [n > 0 ? ', ' : ' ', makeObjectLink(model, one.object), one.pod && [make('span', {class: 'quiet'}, ' of '), makePodLink({namespace: one.namespace, name: one.pod})]])), make('p', {}, `${sentenceCase(withClock(shown(f.what))).replace(/\.$/, '')}.`),
+	return make('li', {key: String(i)}, make('p', {}, makeMark('unhealthy', false), ' ', makeFindingTitle(f), group.map((one, n) => one.object && [n > 0 ? ', ' : ' ', makeObjectLink(model, one.object), one.pod && [make('span', {class: 'quiet'}, ' of '), makePodLink({namespace: one.namespace, name: one.pod})]])), make('p', {}, `${sentenceCase(withClock(shown(f.what))).replace(/\.$/, '')}.`),
 		f.help && make('p', {class: 'quiet'}, withCode(sentenceCase(f.help).replace(/([^.?!])$/, '$1.')), f.fixable && [' At once: ', makeCode('rocectl doctor --fix')]));
 }
 
@@ -144,7 +152,7 @@ class AgentView {
 			make('div', {class: 'halves'}, make('div', {class: 'column'},
 				makePanel('Findings', makeCode('rocectl doctor'), doctor === null ? make('p', {class: 'quiet'}, page.missing('api/v1/doctor')) : doctor.findings.length === 0 ? make('p', {class: 'quiet'}, model.dead ? 'Not known: the newest sample is too old.' : 'Agent health: no findings.') : make('ul', {class: 'findings'}, findingGroups(doctor.findings).map((group, i) => makeFinding(model, group, i)))),
 				makePanel('Causes not judged', make('span', {class: 'quiet'}, 'by what is missing'), makeUndecided(model, agent))),
-			make('div', {class: 'column'}, makePanel('Parts', null, makeParts(page, model, agent)), makePanel('Configuration in effect', makeCode('rocelet --print-config'), config === null ? make('p', {class: 'quiet'}, page.missing('api/v1/config')) : this.settings.render(config))))];
+			make('div', {class: 'column'}, makePanel('Parts of rocelet', null, makeParts(page, model, agent)), makePanel('Configuration in effect', makeCode('rocelet --print-config'), config === null ? make('p', {class: 'quiet'}, page.missing('api/v1/config')) : this.settings.render(config))))];
 	}
 
 	title() {

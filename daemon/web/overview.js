@@ -69,7 +69,7 @@ function makeBlind(page, model) {
 		return null;
 	const all = page.unfolded.has('blind'), groups = blindGroups(blind.items), rows = groups.slice(0, all ? Infinity : BLIND_SHOWN);
 	const isCut = rows.length < groups.length || (!all && rows.some(({items}) => new Set(items.map(({pod, key}) => (pod ? podKey(pod) : key))).size > BLIND_PODS));
-	return make('section', {class: 'panel flush blind', 'aria-labelledby': 'blind-title', key: 'blind'}, make('header', {}, make('h2', {id: 'blind-title'}, "Pods' devices without a verdict")),
+	return make('section', {class: 'panel flush blind', 'aria-labelledby': 'blind-title', key: 'blind'}, make('header', {}, make('h2', {id: 'blind-title'}, 'Devices of pods in trouble')),
 		make('ul', {}, rows.map(({state, items, why, help}) => make('li', {key: `${state.text} ${help}`}, makeMark(state.kind, true), make('strong', {class: 'state', 'data-kind': state.kind}, state.text), make('div', {}, makeBlindPods(items, all)),
 			make('span', {class: 'quiet'}, why && `${sentenceCase(why)}.`, help && [' ', withCode(help)])))),
 		isCut && makeButton(`Show all ${grouped(blind.items.length)}`, () => page.unfold('blind'), {class: 'more'}));
@@ -260,7 +260,7 @@ function unfitReasons(model, pool) {
 function poolParts(model, pool) {
 	const unfit = Math.max(0, pool.devices - pool.healthy), used = Math.max(0, pool.devices - unfit - pool.free), allocated = Math.min(used, pool.allocated), heldUnfit = Math.min(unfit, pool.allocated - allocated);
 	const reasons = unfitReasons(model, pool), isExplained = sumOf(reasons.map(([, n]) => n)) === unfit - heldUnfit;
-	return [['used', allocated, 'allocated'], ['used-unhealthy', heldUnfit, 'allocated and unhealthy'], ['blocked', used - allocated, isKnown(pool.gidCapacity) && pool.gidCapacity < pool.devices ? 'without room in the GID tables' : 'reserved or returning'],
+	return [['used', allocated, 'allocated'], ['used-unhealthy', heldUnfit, 'allocated and unhealthy'], ['blocked', used - allocated, isKnown(pool.gidCapacity) && pool.gidCapacity < pool.devices ? 'without a RoCE address left' : 'reserved or returning'],
 		['free', pool.free, 'available'], ['unhealthy', unfit - heldUnfit, `unhealthy${isExplained && reasons.length > 0 ? `: ${reasons.map(([text, n]) => (reasons.length > 1 ? `${n} ${text}` : text)).join('; ')}` : ''}`]].filter(([, n]) => n > 0);
 }
 
@@ -328,7 +328,7 @@ function makeEventsBeside(model) {
 function makeAgentBeside(page, model) {
 	const {doctor} = model.documents;
 	return makePanel('Agent', make('a', {href: '#agent', 'aria-label': 'all about the agent'}, 'All'), doctor === null ? make('p', {class: 'quiet'}, page.missing('api/v1/doctor')) : doctor.findings.length === 0 ? make('p', {class: 'quiet'}, model.dead ? 'Not known now.' : 'Agent health: no findings.')
-		: findingGroups(doctor.findings).slice(0, 4).map((group, i) => [group[0], group, i]).map(([f, group, i]) => make('div', {class: 'agent-line', key: String(i)}, make('p', {}, makeMark('unhealthy', false), ' ', makeCode(f.kind), group.slice(0, OBJECTS_NAMED).map((one, n) => one.object && [n > 0 ? ', ' : ' ', makeObjectLink(model, one.object)]), group.length > OBJECTS_NAMED && ` and ${group.length - OBJECTS_NAMED} more`), make('p', {class: 'quiet clip two', 'data-tip': shown(f.what)}, sentenceCase(withClock(shown(f.what)))))));
+		: findingGroups(doctor.findings).slice(0, 4).map((group, i) => [group[0], group, i]).map(([f, group, i]) => make('div', {class: 'agent-line', key: String(i)}, make('p', {}, makeMark('unhealthy', false), ' ', makeFindingTitle(f), group.slice(0, OBJECTS_NAMED).map((one, n) => one.object && [n > 0 ? ', ' : ' ', makeObjectLink(model, one.object)]), group.length > OBJECTS_NAMED && ` and ${group.length - OBJECTS_NAMED} more`), make('p', {class: 'quiet clip two', 'data-tip': shown(f.what)}, sentenceCase(withClock(shown(f.what)))))));
 }
 
 // Shown in place of problems, figures and rails if the node has no port.
