@@ -359,6 +359,39 @@ def the_runbook_looks_like_the_page():
         page.close()
 
 
+GROUPS = "[...document.querySelectorAll('.contents p')].map((p) => [p.innerText, p.nextElementSibling.innerText.split('\\n').filter(Boolean)])"
+
+
+@check
+def the_runbook_is_ordered_by_urgency():
+    """Its bar has the views of the page; its contents have the causes in words, by how soon to act; each cause begins with that."""
+    with open(TOP + "/docs/runbook.md", encoding="utf-8") as f:
+        impacts = dict(re.findall(r"^## (\w+)\n(?:(?!^## ).)*?^\*\*Impact\.\*\* (Now|Today|At the next maintenance|No hurry|None)\b", f.read(), re.M | re.S))
+    titles = {"Now": "Act now", "Today": "Act today", "At the next maintenance": "At the next maintenance", "No hurry": "No hurry", "None": "Nothing to do"}
+    with PageNode() as node:
+        node.judged(PF)
+        page = opened(node)
+        views = page.run("[...document.querySelectorAll('#views a')].map((a) => [a.firstChild.data, a.hash || '#'])")
+        page.close()
+        for path in ("runbook/", "runbook/packet_loss"):
+            page = run.browser.page(node.url + path)
+            equal(page.run("[...document.querySelectorAll('header nav li a')].map((a) => [a.innerText, a.getAttribute('href').replace('../', '')])")[:len(views)], views)
+            groups = dict(page.run(GROUPS))
+            equal([title for title in groups if title in titles.values()], list(titles.values()))
+            equal({title: len(groups[title]) for title in titles.values()}, {title: list(impacts.values()).count(word) for word, title in titles.items()})
+            assert {"Packet loss", "PFC mismatch"} <= set(groups["Act today"]) and "NIC stuck" in groups["Act now"], groups
+            page.close()
+        page = run.browser.page(node.url + "runbook/packet_loss")
+        equal(page.run("((e) => [e.innerText, e.dataset.urgency])(document.querySelector('.urgency'))"), ["Act today; now if it is critical", "today"])
+        page.go(node.url + "runbook/")
+        equal(page.run("document.querySelectorAll('h2 + .urgency').length"), len(impacts))
+        equal(page.run("document.getElementById('packet_loss').innerText"), "Packet loss packet_loss")
+        page.look(400, 900)
+        page.until("its tab is in sight", "document.querySelector('header [aria-current]').getBoundingClientRect().right <= innerWidth")
+        silent(page, node.url)
+        page.close()
+
+
 @check
 def the_runbook_leads_to_its_parts():
     """Contents, anchors, neighbours, and the way back to the problems; the contents stay in sight where there is room."""
@@ -368,11 +401,11 @@ def the_runbook_leads_to_its_parts():
             page = run.browser.page(node.url + "runbook/packet_loss#on-the-switch", width=width)
             equal(page.run("document.querySelector(':target strong').innerText"), "On the switch")
             equal(page.run("[...document.querySelectorAll('.contents a[href^=\"#\"]')].map((a) => [a.innerText, document.getElementById(a.hash.slice(1)) !== null]).slice(0, 3)"), [["Means", True], ["Impact", True], ["Confirm", True]])
-            equal(page.run("[...document.querySelectorAll('.contents [aria-current]')].map((a) => a.innerText)"), ["packet_loss"])
+            equal(page.run("[...document.querySelectorAll('.contents [aria-current]')].map((a) => a.innerText)"), ["Packet loss"])
             equal(page.run("getComputedStyle(document.querySelector('.contents')).position"), position)
             equal(page.run("document.querySelector('.to-contents').offsetWidth > 0"), width == 400)
             # Every cause is reached by "next", and each leads back.
-            names = page.run("[...document.querySelectorAll('.contents ul:last-child a')].map((a) => a.getAttribute('href'))")
+            names = page.run("[...document.querySelectorAll('.contents a:not([href^=\"#\"])')].map((a) => a.getAttribute('href'))")
             i = names.index("packet_loss")
             equal(page.run("['prev', 'next'].map((rel) => document.querySelector(`.turn [rel=${rel}]`).getAttribute('href'))"), [names[i - 1], names[i + 1]])
             page.go(node.url + "runbook/" + names[0])
