@@ -30,7 +30,7 @@ function makeConfigNotice(model) {
 		return null;
 	const isHeld = found.what.includes(' is held: '), [, file, line, key, error] = CONFIG_ERROR.exec(found.what.replace(/^.*? is (refused|held): /, '')), kind = /^The previous/.test(found.help) ? 'warning' : 'critical';
 	return make('section', {class: 'notice rejected', key: 'config', 'data-kind': kind, 'aria-labelledby': 'rejected-title'}, make('header', {}, make('h2', {id: 'rejected-title'}, makeMark(kind, false), isHeld ? ' Configuration change held' : ' Configuration rejected'), make('a', {href: '#config'}, 'Configuration in effect')),
-		makeFacts([['File', file && [makeCode(file), `, line ${line}`]], ['Key', key && makeCode(key)], [isHeld ? 'Reason' : 'Error', sentenceCase(shown(error))], ['In force', withCode(found.help)]]));
+		makeFacts([['File', file && [makeCode(file), `, line${NBSP}${line}`]], ['Key', key && makeCode(key)], [isHeld ? 'Reason' : 'Error', sentenceCase(shown(error))], ['In force', withCode(found.help)]]));
 }
 
 // The source of counters that a reason is about, on most drivers.

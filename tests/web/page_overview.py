@@ -213,6 +213,8 @@ def the_chart_of_a_problem_has_axes_and_a_limit():
         page.run(UNFOLD)
         page.until("a chart", "document.querySelector('.problem-body canvas[role=img]')?.getAttribute('aria-label').startsWith('CE')")
         page.until("its limit", "/Limit\\s+1$/.test(document.querySelector('.problem-body .legend').innerText.trim())")
+        # Lines across it are values; times have none.
+        equal(page.run("[...page.problemCharts.panels.values()][0].all()[0].plot.axes.map((axis) => axis.grid.show)"), [False, True])
         # A limit per packet is no line in a chart of rates.
         limit = "problemChart({cause: 'x', evidence: [{name: 'sequence and implied NAKs per packet', value: 0.01, unit: 'ratio', threshold: 0.001}, {name: 'roce_sequence_nak_received_total', value: 50, unit: '1/s', threshold: %s}]}, 1e11)"
         equal([page.run(f"(({{unit, limit}}) => [unit, limit])({limit % threshold})") for threshold in ("null", "10")], [["events", None], ["events", 10]])
@@ -320,6 +322,50 @@ def small_drawings_do_not_exaggerate():
             ended: i === 1 ? new Date(page.model.sampleMs() - 450e3).toISOString() : null}))).querySelectorAll('.band').length"""
         equal(page.run(bands), 2)
         silent(page, node.url)
+        page.close()
+
+
+LONG_PODS = """(path, document) => { if (path === 'live') for (const v of document.verdicts ?? []) Object.assign(v, {podCount: 17, pods: [{namespace: 'inference-prod', name: 'vllm-qwen-72b-predictor-6d9f8-q4z7m'}]}); }"""
+OVERLAPS = """(() => { const box = (e) => e.getBoundingClientRect(), out = (what) => [...what.querySelectorAll('*')].filter((e) => e.offsetWidth > 1 && box(e).right > box(what).right + 1);
+    return [...document.querySelectorAll('.problem-what')].flatMap(out).map((e) => e.outerHTML.slice(0, 80)); })()"""
+
+
+@check
+def nothing_lies_over_its_neighbour():
+    """A problem's pod with a long name stays left of the number, and the cards beside the problems are below each other."""
+    with PageNode() as node:
+        node.story(PF).play(TRAFFIC, LOSS)
+        eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
+        page = altered(node, LONG_PODS)
+        for width in (1440, 1320, 1200, 1024, 800, 400):
+            page.look(width, 900)
+            page.until("its pod", "document.querySelector('.problem-pods a')")
+            equal((width, page.run(OVERLAPS), page.run("document.documentElement.scrollWidth <= innerWidth")), (width, [], True))
+        page.look(1024, 900)
+        # A pool's name is whole beside its state, or above it.
+        page.run("document.body.append(make('div', {id: 'narrow', style: {width: '290px'}}, make('div', {class: 'pool-line'}, make('p', {}, makePoolLink('rocelet.dev/roce'), make('span', {}, 'Not registered with the kubelet')))))")
+        equal(page.run("[...document.querySelectorAll('#narrow .prefix')].filter((e) => e.scrollWidth > e.clientWidth).length"), 0)
+        gap = page.run("((cards) => cards[2].getBoundingClientRect().top - cards[0].getBoundingClientRect().bottom)(document.querySelectorAll('.overview > .column:last-child > .panel'))")
+        assert 0 < gap < 20, gap
+        silent(page, node.url)
+        page.close()
+
+
+@check
+def what_is_not_known_has_a_ground():
+    """In a small drawing as in a chart: the time before the first value is no zero. The colours of a legend are those of the cells, also when they are old."""
+    with PageNode() as node:
+        node.story(VF).play(TRAFFIC, LOSS)
+        eventually("a verdict", lambda: node.verdict(VF, "packet_loss"))
+        page = opened(node)
+        ground = "[...makeSpark(page.model, Float64Array.from({length: STEPS}, (_, i) => (%s ? 1 : NaN))).querySelectorAll('.ground')].map((e) => Number(e.getAttribute('width')) > 10)"
+        equal([page.run(ground % known) for known in ("i > page.model.sparkFirst() + (STEPS - page.model.sparkFirst()) / 2", "true", "false")], [[True], [], []])
+        page.until("a legend", "document.querySelector('.rails .legend-list .cell')")
+        grey = "getComputedStyle(document.querySelector('.rails .legend-list .cell[data-kind=critical]')).filter"
+        equal(page.run(grey), "none")
+        node.hang()
+        page.until("old, and grey", f"document.body.dataset.old === 'yes' && {grey} === 'grayscale(1)'")
+        node.wake()
         page.close()
 
 

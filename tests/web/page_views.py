@@ -186,7 +186,7 @@ def a_rejected_configuration_is_a_band():
             page.until("a band", "document.querySelector('.rejected')")
             equal(page.text(".rejected h2").strip(), "Configuration rejected")
             rows = dict(page.run(BAND))
-            equal((rows["File"], rows["Key"], rows["Error"]), (f"{path}, line 2", "diagnosis.warming_seconds", "Is not a number"))
+            equal((rows["File"], rows["Key"], rows["Error"]), (f"{path}, line\u00a02", "diagnosis.warming_seconds", "Is not a number"))
             assert rows["In force"].startswith("The previous configuration stays in use until the file is corrected."), rows
             equal(page.run("[document.querySelector('.rejected').dataset.kind, document.querySelector('.rejected a').hash]"), ["warning", "#config"])
             silent(page, node.url)
@@ -253,6 +253,8 @@ def lists_use_their_room():
                 assert abs(gap) <= 2 and fits, (width, view, gap, fits)
                 if view != "events":
                     equal((width, view, page.run(CUT)), (width, view, [True, []]))
+                elif width == 1440:
+                    equal(page.run("(([th]) => th.offsetWidth >= 230)(document.querySelectorAll('.list thead .c-reason'))"), True)
                 page.run("page.draw()")
         # On a narrow screen the chips scroll, and name and mark are in one line.
         page.look(400, 900)
