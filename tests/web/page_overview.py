@@ -341,6 +341,13 @@ def nothing_lies_over_its_neighbour():
             page.look(width, 900)
             page.until("its pod", "document.querySelector('.problem-pods a')")
             equal((width, page.run(OVERLAPS), page.run("document.documentElement.scrollWidth <= innerWidth")), (width, [], True))
+        page.run("location.hash = '#port/mlx5_0/1'")
+        for width in (1440, 1200, 1024):
+            page.look(width, 900)
+            page.until("on the port's page", "document.querySelector('.cards') && document.querySelector('.problem-pods a')")
+            equal((width, page.run(OVERLAPS), page.run("document.documentElement.scrollWidth <= innerWidth")), (width, [], True))
+        page.run("location.hash = '#'")
+        page.until("the overview", "document.querySelector('.overview .problem-pods a')")
         page.look(1024, 900)
         # A pool's name is whole beside its state, or above it.
         page.run("document.body.append(make('div', {id: 'narrow', style: {width: '290px'}}, make('div', {class: 'pool-line'}, make('p', {}, makePoolLink('rocelet.dev/roce'), make('span', {}, 'Not registered with the kubelet')))))")
