@@ -166,6 +166,9 @@ FILLS = """(() => { const table = document.querySelector('table.list'), heads = 
     return [Math.round(panel.right - heads.at(-1).getBoundingClientRect().right), document.documentElement.scrollWidth <= innerWidth]; })()"""
 CUT = """(() => { const cells = [...document.querySelectorAll('table.list tbody td.number:not(.c-lane)')].filter((td) => td.offsetWidth > 0);
     cells.forEach((td) => { td.replaceChildren(make('span', {}, '149.9')); }); return [cells.length > 0, cells.filter((td) => td.scrollWidth > td.clientWidth).map((td) => td.className)]; })()"""
+ALIGNED = """(() => { const heads = [...document.querySelectorAll('table.list thead th')].filter((th) => th.offsetWidth > 0), edge = (th) => th.getBoundingClientRect().right - parseFloat(getComputedStyle(th).paddingRight);
+    return [parseFloat(getComputedStyle(document.querySelector(`table.list tbody .${heads.at(-1).classList[0] === 'number' ? heads.at(-1).classList[1] : heads.at(-1).classList[0]}`)).paddingRight),
+        heads.filter((th) => th.matches('.number') && [...th.querySelectorAll('*')].some((e) => e.getBoundingClientRect().right > edge(th) + 1)).map((th) => th.className)]; })()"""
 
 
 BAND = "[...document.querySelectorAll('.rejected dl > div')].map((row) => [...row.children].map((e) => e.innerText.trim()))"
@@ -237,7 +240,7 @@ def causes_not_judged_are_grouped_by_their_reason():
 
 @check
 def lists_use_their_room():
-    """Every list is as wide as its panel, and no number is cut."""
+    """Every list is as wide as its panel, with the same margin at the right; no number is cut, and each is below its heading."""
     with PageNode() as node:
         kubelet, lister = hold(node, ("train", "job-7", VF_FUNCTION))
         node.story(PF).play(TRAFFIC)
@@ -251,6 +254,7 @@ def lists_use_their_room():
                 page.until("rows", f"location.hash === '#{view}' && document.querySelector('table.list tbody tr[data-row]')")
                 gap, fits = page.run(FILLS)
                 assert abs(gap) <= 2 and fits, (width, view, gap, fits)
+                equal((width, view, page.run(ALIGNED)), (width, view, [14, []]))
                 if view != "events":
                     equal((width, view, page.run(CUT)), (width, view, [True, []]))
                 elif width == 1440:
