@@ -94,7 +94,9 @@ def a_rail_is_as_bad_as_the_worst_of_its_ports():
         node.hang()
         page.until("old", "document.body.dataset.old === 'yes'")
         equal(page.run(f"{legend % 'critical'}.backgroundColor"), colours[0])
-        equal(page.run("getComputedStyle(document.querySelector('a.cell')).borderStyle"), "dotted")
+        # A VF without a verdict is not known any more, and dotted. One with a verdict stays solid, and is grey.
+        equal(page.run(f"['unknown', '{severity}'].map((kind) => getComputedStyle(document.querySelector(`a.cell[data-kind=${{kind}}]`)).borderStyle)"), ["dotted", "solid"])
+        equal(page.run(f"getComputedStyle(document.querySelector('a.cell[data-kind={severity}]')).backgroundColor === tokenColour('--edge')"), True)
         node.wake()
         page.close()
 
