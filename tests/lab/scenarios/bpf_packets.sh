@@ -5,6 +5,7 @@
 #   bpf_packets.sh [CYCLES]    how often a pod's namespace with a device comes and goes, 12
 # lab: --timeout 900
 # proves: bpf daemon/packets
+# when: turns
 # when: soak --kernel 6.1 --
 # when: soak --kernel 6.12 --
 # when: soak --timeout 7200 -- 1000
