@@ -17,7 +17,7 @@ const char metrics_doc_conventions
 	     "\n"
 	     "### Labels\n"
 	     "\n"
-	     "Every series of an RDMA port has the labels `device` and `port` and, while a pod has the device, `namespace`, `pod` and `container`. A series with `device` and without `port` is about the whole device. The tables below list only further labels. `roce_port_info` has all other facts about a port: `netdev`, `pci` (the function's address), `driver`, `fw`, `board`, `link_layer`, `function` (`pf`, `vf`, `sf`, `virtual`), `parent` (a VF's physical function), `vf` (its number), `netns` (empty: the host's) and `bytes_source`. In exclusive RDMA mode a device in another network namespace can have the name of another device: its `device` is then `NAME@FUNCTION`. Join `roce_port_info` to another family with `* on (instance, device, port) group_left (netdev, pci) roce_port_info`.\n"
+	     "Every series of an RDMA port has the labels `device` and `port` and, while a pod has the device, `namespace`, `pod` and `container`. A series with `device` and without `port` is about the whole device. The tables below list only further labels. `roce_port_info` has all other facts about a port: `netdev`, `pci` (the function's address), `driver`, `fw`, `board`, `link_layer`, `function` (`pf`, `vf`, `sf`, `virtual`), `parent` (a VF's physical function), `vf` (its number), `netns` (empty: the host's) and `bytes_source`. In exclusive RDMA mode a device in another network namespace can have the name of a device in the host: its `device` is then `NAME@FUNCTION`, and it has no counters. Join `roce_port_info` to another family with `* on (instance, device, port) group_left (netdev, pci) roce_port_info`.\n"
 	     "\n"
 	     "### Absent, never 0\n"
 	     "\n"
