@@ -112,6 +112,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			rule_link_flap,
 			.concerns_vfs = true,
 			.severity = SEVERITY_CRITICAL,
+			.severity_now = true,
 			.side = SIDE_NETWORK,
 			.release = LIMIT_release_link_seconds,
 			.explains = DOWN_SYMPTOMS | B(PORT_OFF) | B(BAD_LINK),

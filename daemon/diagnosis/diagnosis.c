@@ -18,6 +18,8 @@
 /* Samples with rates that a port needs before it counts as judged. */
 #define WARM_SAMPLES  3
 #define ROOM_STEP     16
+/* Share of the line: RDMA uses a port that carries more than this over a minute. */
+#define USED_SHARE    1e-4
 
 int diagnosis_new(struct diagnosis **ret, const struct thresholds *limits)
 {
@@ -322,6 +324,28 @@ static const struct watched_port *diagnosis_pf_of(const struct diagnosis *d,
 	return NULL;
 }
 
+/* True if a pod has the port, or RDMA uses it. */
+static bool is_used(const struct watched_port *p, const struct port_observation *o)
+{
+	return (o->n_pods > 0 && !o->pods[0].ended) ||
+	       (!p->history.down && p->history.minute > USED_SHARE * (double)o->rate_bps / 8);
+}
+
+/* Sets when each port was last used. A VF's use is also that of its PF, whose wire it shares. */
+static void diagnosis_set_used(struct diagnosis *d, const struct observation *all)
+{
+	for (size_t i = 0; i < all->n_ports; i++) {
+		struct watched_port *p = d->observed[i], *pf;
+
+		if (!p || !is_used(p, &all->ports[i]))
+			continue;
+		pf = (struct watched_port *)diagnosis_pf_of(d, all, i);
+		p->history.used_ms = d->now_ms;
+		if (pf)
+			pf->history.used_ms = d->now_ms;
+	}
+}
+
 /* Sets how far apart samples must be for a gap: further than the usual interval, even if that is
  * long. */
 static void update_gap(struct diagnosis *d)
@@ -356,6 +380,7 @@ int diagnosis_tick(struct diagnosis *d, const struct observation *all)
 	for (size_t i = 0; i < all->n_ports; i++)
 		if (observe(d, all, i) < 0)
 			r = -ENOMEM;
+	diagnosis_set_used(d, all);
 	siblings_make(&d->siblings, all, d->loads);
 	for (size_t i = 0; i < all->n_ports; i++) {
 		if (!d->observed[i])

@@ -218,6 +218,16 @@ static void judge_keep_worst(struct verdict *v, const struct cause_row *row, enu
 	memcpy(v->worst.evidence, v->evidence, v->n_evidence * sizeof(v->evidence[0]));
 }
 
+/* Lowers the severity to that of a sample without the fault. */
+static void judge_ease(struct verdict *v, const struct cause_row *row, const struct rule_input *in,
+		       const struct finding *f)
+{
+	enum severity s = capped(row, in, f->severity);
+
+	if (row->severity_now && s < v->severity)
+		v->severity = s;
+}
+
 static void judge_refresh(struct verdict *v, const struct cause_row *row, const struct latch *l,
 			  const struct rule_input *in, const struct finding *f)
 {
@@ -234,6 +244,8 @@ static void judge_refresh(struct verdict *v, const struct cause_row *row, const 
 			v->change = VERDICT_SEVERITY;
 		v->severity = s;
 	}
+	if (row->severity_now)
+		v->severity = s;
 	v->clearing_ms = v->over_ms = 0;
 	v->remark = f->why;
 	v->management = is_management(in->port);
@@ -282,7 +294,9 @@ static int judge_apply(struct diagnosis *d, struct watched_port *p, enum cause c
 			v->over_ms = in->now_ms;
 		if (v && l->answer == ANSWER_YES)
 			judge_refresh(v, row, l, in, f);
-		else if (v && l->clear_ms && !v->clearing_ms)
+		else if (v)
+			judge_ease(v, row, in, f);
+		if (v && l->answer != ANSWER_YES && l->clear_ms && !v->clearing_ms)
 			v->clearing_ms = in->now_ms - l->clear_ms;
 	}
 	return 0;

@@ -5,6 +5,8 @@
 
 #include "rules.h"
 
+/* A port counts as in use for this time after its last pod or traffic: jobs end with their link. */
+#define USED_MS	    (3600 * UINT64_C(1000))
 /* The period in which gpud counts flaps. */
 #define FLAPS_MS    (12 * 3600 * UINT64_C(1000))
 /* The PHY receives idle symbols and their errors, too: count at least this share of the line as
@@ -31,12 +33,30 @@ static bool has_pf_with_link(const struct rule_input *in)
 	return false;
 }
 
+/* Grades a link that is down, or was. If its port is in use, it is critical while it is down,
+ * because jobs fail within seconds, and if it goes down repeatedly. A port without use is a
+ * warning. */
+static void grade_link(const struct rule_input *in, struct finding *f, double down_s,
+		       unsigned flaps)
+{
+	const struct history *h = in->history;
+	bool used = h->used_ms && in->now_ms - h->used_ms < USED_MS;
+	bool fails = flaps >= threshold(in, LIMIT_flaps_critical) ||
+		     (h->down && down_s >= threshold(in, LIMIT_down_critical_seconds));
+
+	f->severity = used && fails ? SEVERITY_CRITICAL : SEVERITY_WARNING;
+	f->near = used ? (double)NAN : 0;
+}
+
 enum rule_answer rule_link_flap(const struct rule_input *in, struct finding *f)
 {
 	const struct history *h = in->history;
 	double down_s = h->down_ms ? (double)(in->now_ms - h->down_ms) / 1000 : 0;
+	double critical_s = threshold(in, LIMIT_down_critical_seconds);
 	unsigned flaps = history_flaps(h, in->now_ms, FLAPS_MS);
+	bool repeats;
 
+	grade_link(in, f, down_s, flaps);
 	if (in->port->admin_down || !in->settled)
 		return ANSWER_NO;
 	if (!h->went_down && !(h->down && h->was_active) && !returned_changed(in))
@@ -47,23 +67,20 @@ enum rule_answer rule_link_flap(const struct rule_input *in, struct finding *f)
 	f->at_once = !has_pf_with_link(in);
 	f->since_ms = h->down_ms ? h->down_ms : h->flap_ms[0];
 	f->since_exact = true;
-	f->severity = flaps >= threshold(in, LIMIT_flaps_critical) ||
-				      down_s >= threshold(in, LIMIT_down_critical_seconds)
-			      ? SEVERITY_CRITICAL
-			      : SEVERITY_WARNING;
 	if (in->port->gid_moved)
 		f->why =
 			"an address moved to another GID index: existing queue pairs use the old one";
 	f->last_ms = h->down_ms ? 0 : h->flap_ms[0];
-	/* While the link is down, the duration has the limit; otherwise one event is enough for a
-	 * warning. */
+	repeats = f->severity == SEVERITY_CRITICAL && flaps >= threshold(in, LIMIT_flaps_critical);
+	/* The limits are those that made it critical. Otherwise one event is enough for a warning. */
 	if (h->down_ms)
 		show(f, "link down for", "s", down_s,
-		     limit_of(in, f, SEVERITY_CRITICAL, (double)NAN,
-			      threshold(in, LIMIT_down_critical_seconds)));
+		     f->severity == SEVERITY_CRITICAL && !repeats && critical_s > 0 ? critical_s
+										    : (double)NAN);
 	show(f, "times the link went down in 12 h", "", flaps,
-	     limit_of(in, f, SEVERITY_CRITICAL, h->down_ms ? (double)NAN : 1,
-		      threshold(in, LIMIT_flaps_critical)));
+	     repeats	  ? threshold(in, LIMIT_flaps_critical)
+	     : h->down_ms ? (double)NAN
+			  : 1);
 	show_word(f, "roce_port_state", in->port->state, port_state_name(in->port->state));
 	return ANSWER_YES;
 }

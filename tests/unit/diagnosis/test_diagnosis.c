@@ -462,11 +462,81 @@ static double limit_of_main(enum cause c)
 	return v->evidence[0].threshold;
 }
 
+static enum severity severity_of_link(size_t port)
+{
+	const struct verdict *v = world_verdict(f.d, f.w.ports[port].o.device, CAUSE_LINK_FLAP);
+
+	assert_non_null(v);
+	return v->severity;
+}
+
+/* A dead link under a pod, or under RDMA traffic, is critical from its first sample, and after the
+ * pod has ended; while it is up again it is a warning. Without any use it is a warning. */
+static void a_dead_link_is_critical_at_once(void **state)
+{
+	(void)state;
+	begin(3);
+	f.w.ports[0].o.pods = three_pods;
+	f.w.ports[0].o.n_pods = 1;
+	for (size_t i = 0; i < 3; i += 2)
+		world_traffic(&f.w.ports[i], 0, 0);
+	run(60);
+	for (size_t i = 0; i < 3; i++)
+		f.w.ports[i].o.state = PORT_DOWN;
+	run(1);
+	assert_int_equal(severity_of_link(0), SEVERITY_CRITICAL);
+	assert_int_equal(severity_of_link(1), SEVERITY_CRITICAL);
+	assert_int_equal(severity_of_link(2), SEVERITY_WARNING);
+	f.w.ports[0].o.n_pods = 0;
+	run(300);
+	assert_int_equal(severity_of_link(0), SEVERITY_CRITICAL);
+	assert_int_equal(severity_of_link(2), SEVERITY_WARNING);
+	f.w.ports[0].o.state = PORT_ACTIVE;
+	run(1);
+	assert_int_equal(severity_of_link(0), SEVERITY_WARNING);
+	/* Down again, it is critical again, and that is an event. */
+	f.w.ports[0].o.state = PORT_DOWN;
+	run(1);
+	assert_int_equal(severity_of_link(0), SEVERITY_CRITICAL);
+	assert_int_equal(world_verdict(f.d, "mlx5_0", CAUSE_LINK_FLAP)->change, VERDICT_SEVERITY);
+	/* A port without use is a warning however often its link goes down. */
+	for (int i = 0; i < 4; i++) {
+		f.w.ports[2].o.state = PORT_ACTIVE;
+		run(100);
+		f.w.ports[2].o.state = PORT_DOWN;
+		run(20);
+	}
+	assert_int_equal(severity_of_link(2), SEVERITY_WARNING);
+}
+
+/* The link of a PF is in use if a pod has one of its VFs. */
+static void a_dead_link_under_the_pod_of_a_vf(void **state)
+{
+	(void)state;
+	begin(2);
+	strcpy(f.w.ports[0].o.function, "0000:03:00.0");
+	strcpy(f.w.ports[1].o.parent, "0000:03:00.0");
+	for (size_t i = 0; i < 2; i++)
+		world_traffic(&f.w.ports[i], 0, 0);
+	f.w.ports[1].o.pods = three_pods;
+	f.w.ports[1].o.n_pods = 1;
+	run(60);
+	f.w.ports[0].o.state = f.w.ports[1].o.state = PORT_DOWN;
+	f.w.ports[1].o.admin_down = true;
+	run(1);
+	assert_int_equal(severity_of_link(0), SEVERITY_CRITICAL);
+	f.w.ports[0].o.state = PORT_ACTIVE;
+	run(1);
+	assert_int_equal(severity_of_link(0), SEVERITY_WARNING);
+}
+
 /* The limit belongs to the severity: none for a first flap while the link is down. */
 static void the_limit_of_the_severity(void **state)
 {
 	(void)state;
 	begin(1);
+	f.limits.value[LIMIT_down_critical_seconds] = 240;
+	diagnosis_set_thresholds(f.d, &f.limits);
 	run(60);
 	f.w.ports[0].o.state = PORT_DOWN;
 	run(2);
@@ -500,7 +570,7 @@ static void a_counter_that_moved_first(void **state)
 	}
 }
 
-/* A VF's verdict makes that of its PF critical: its limits are still those of its own severity, and
+/* The verdict of a VF whose link went down again and again makes that of its PF critical: its limits are still those of its own severity, and
  * the longest time down is its worst value. */
 static void the_severity_of_a_vf(void **state)
 {
@@ -512,6 +582,8 @@ static void the_severity_of_a_vf(void **state)
 	strcpy(f.w.ports[1].o.parent, "0000:03:00.0");
 	f.w.ports[1].o.pods = three_pods;
 	f.w.ports[1].o.n_pods = 1;
+	f.limits.value[LIMIT_down_critical_seconds] = 240;
+	diagnosis_set_thresholds(f.d, &f.limits);
 	run(180);
 	for (int i = 0; i < 3; i++) {
 		f.w.ports[1].o.state = PORT_DOWN;
@@ -551,6 +623,8 @@ TEST_GROUP(diagnosis)
 		cmocka_unit_test_teardown(queue_pairs_that_failed, teardown),
 		cmocka_unit_test_teardown(the_severity_of_a_vf, teardown),
 		cmocka_unit_test_teardown(pods_of_the_vfs_of_a_pf, teardown),
+		cmocka_unit_test_teardown(a_dead_link_is_critical_at_once, teardown),
+		cmocka_unit_test_teardown(a_dead_link_under_the_pod_of_a_vf, teardown),
 		cmocka_unit_test_teardown(the_limit_of_the_severity, teardown),
 		cmocka_unit_test(a_counter_that_moved_first),
 	};
