@@ -676,6 +676,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.severity = SEVERITY_INFO,
 			.side = SIDE_APPLICATION,
 			ONSET(TIMEOUTS),
+			NEEDS(SERIES_RETRIES_EXCEEDED),
 			.release = LIMIT_release_seconds,
 			.explains = B(PEER_GONE),
 			.sentence = "the job on this port ended, and its queue pairs with it",

@@ -367,7 +367,7 @@ static void begin_finding(struct finding *f, const struct cause_row *row)
 {
 	f->severity = SEVERITY_INFO;
 	f->near = (double)NAN;
-	f->yields = f->at_once = false;
+	f->yields = f->at_once = f->unseen = false;
 	f->why = NULL;
 	f->subject = NULL;
 	f->signal = row->signal;
@@ -441,7 +441,7 @@ int judge_port(struct diagnosis *d, const struct observation *all, size_t port,
 		in.open = l && latch_is_open(l);
 		in.held = in.open ? judge_held(d, p, (enum cause)c) : SEVERITY_NONE;
 		answer = judge_apply_rule(row, &in, &f, &missing);
-		if (answer == ANSWER_UNDECIDED)
+		if (answer == ANSWER_UNDECIDED || (f.unseen && !in.open))
 			undecided[n_undecided++] = (struct undecided){f.why, (enum cause)c,
 								      missing};
 		if (judge_latch(d, p, (enum cause)c, &in, &f, answer) < 0)

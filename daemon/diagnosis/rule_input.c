@@ -422,6 +422,13 @@ enum rule_answer cannot_decide(struct finding *f, const char *why)
 	return ANSWER_UNDECIDED;
 }
 
+enum rule_answer no_sign(struct finding *f, const char *why)
+{
+	f->unseen = why != NULL;
+	f->why = why;
+	return ANSWER_NO;
+}
+
 void grade(struct finding *f, double value, double critical)
 {
 	f->severity = severity_by(value, 0, critical);

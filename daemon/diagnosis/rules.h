@@ -178,6 +178,9 @@ void show_priorities(struct finding *, const char *name, unsigned mask);
 void show_numbered(struct finding *, const char *name, int number, const char *unit, double value,
 		   double threshold);
 enum rule_answer cannot_decide(struct finding *, const char *why);
+/* Answers no: nothing that is visible shows the fault. why: what could show it, too, and is not
+ * visible; NULL: nothing. Unlike an undecided sample, this one ends the fault. */
+enum rule_answer no_sign(struct finding *, const char *why);
 /* Returns the severity of a value, given its warning and critical limits. */
 enum severity severity_by(double value, double warning, double critical);
 /* Sets the finding's severity (critical if the value is at least `critical`, else warning), and

@@ -145,14 +145,27 @@ static double line_use(const struct rule_input *in)
 	return in->most > 0 ? fmax(in->use_received, sum / in->most) : (double)NAN;
 }
 
+/* Judges the port as a sender. Returns no with what its receiving side, or its sending side, cannot
+ * see. */
+static enum rule_answer judge_sender(const struct rule_input *in, struct finding *f)
+{
+	bool no_marks = isnan(in->marked), no_cnps = isnan(in->mean[SIGNAL_CNP_RECEIVED]);
+
+	if (no_marks && no_cnps)
+		return cannot_decide(f, "neither marks nor notifications are counted");
+	if (slowed_sender(in, f) == ANSWER_YES)
+		return ANSWER_YES;
+	return no_sign(f, no_marks  ? "marks are not counted; CNPs from peers show no congestion"
+			  : no_cnps ? "CNPs received are not counted; no marks arrive"
+				    : NULL);
+}
+
 enum rule_answer rule_fabric_congestion(const struct rule_input *in, struct finding *f)
 {
 	if (!in->judgeable)
 		return cannot_decide(f, "the link is not up, or was not in the whole sample");
 	if (!marks(in, limit(in, LIMIT_ce_share_warning)))
-		return isnan(in->marked) && isnan(in->mean[SIGNAL_CNP_RECEIVED])
-			       ? cannot_decide(f, "neither marks nor notifications are counted")
-			       : slowed_sender(in, f);
+		return judge_sender(in, f);
 	show_marks(in, f, LIMIT_ce_share_warning);
 	show(f, "received, share of the line's capacity", "ratio", in->use_received, (double)NAN);
 	if (in->port->qps.known)
@@ -246,7 +259,9 @@ enum rule_answer rule_noisy_neighbour(const struct rule_input *in, struct findin
 	if (!(paused >= limit(in, LIMIT_pause_sent_warning)) &&
 	    !(ce >= limit(in, LIMIT_ce_share_warning) &&
 	      use >= threshold(in, LIMIT_slow_receiver_utilisation)))
-		return ANSWER_NO;
+		return no_sign(f, isnan(ce)	  ? "marks are not counted"
+				  : isnan(paused) ? "no pause time is visible"
+						  : NULL);
 	f->severity = SEVERITY_WARNING;
 	f->subject = vf;
 	show(f, "bytes of one VF, share of the port", "ratio", bytes / all,
@@ -320,6 +335,8 @@ enum rule_answer rule_rail_behind(const struct rule_input *in, struct finding *f
 		return ANSWER_NO;
 	if (!g || g->carried.n < RAILS_MIN)
 		return cannot_decide(f, "fewer than three siblings to compare with");
+	if (isnan(in->mean[SIGNAL_BYTES_RECEIVED]) && isnan(in->mean[SIGNAL_BYTES_SENT]))
+		return cannot_decide(f, "bytes are not counted");
 	if (in->now_ms - in->history->watched_ms < 1000 * RAILS_S ||
 	    g->carried.most < BUSY * in->line || g->carried.second < ALIKE * g->carried.most ||
 	    own > g->carried.least || own >= BEHIND * g->carried.second || has_symptoms(in))

@@ -57,6 +57,8 @@ enum rule_answer rule_link_flap(const struct rule_input *in, struct finding *f)
 	bool repeats;
 
 	grade_link(in, f, down_s, flaps);
+	if (in->port->state == PORT_UNKNOWN && isnan(rate_of(in, SERIES_LINK_DOWN)))
+		return cannot_decide(f, "the port's state is not visible");
 	if (in->port->admin_down || !in->settled)
 		return ANSWER_NO;
 	if (!h->went_down && !(h->down && h->was_active) && !returned_changed(in))
@@ -72,7 +74,8 @@ enum rule_answer rule_link_flap(const struct rule_input *in, struct finding *f)
 			"an address moved to another GID index: existing queue pairs use the old one";
 	f->last_ms = h->down_ms ? 0 : h->flap_ms[0];
 	repeats = f->severity == SEVERITY_CRITICAL && flaps >= threshold(in, LIMIT_flaps_critical);
-	/* The limits are those that made it critical. Otherwise one event is enough for a warning. */
+	/* The limits are those that made it critical. Otherwise one event is enough for a warning.
+	 */
 	if (h->down_ms)
 		show(f, "link down for", "s", down_s,
 		     f->severity == SEVERITY_CRITICAL && !repeats && critical_s > 0 ? critical_s
@@ -94,6 +97,8 @@ enum rule_answer rule_port_off(const struct rule_input *in, struct finding *f)
 	double limit_s = threshold(in, h->up_in_pod ? LIMIT_port_off_seconds
 						    : LIMIT_port_unused_seconds);
 
+	if (h->holder && in->port->state == PORT_UNKNOWN)
+		return cannot_decide(f, "the port's state is not visible");
 	if (!h->off_ms || off_s < limit_s)
 		return ANSWER_NO;
 	f->severity = h->up_in_pod ? SEVERITY_WARNING : SEVERITY_INFO;
@@ -143,12 +148,14 @@ static void show_lane(const struct rule_input *in, struct finding *f)
 			      "ratio", most / sum, (double)NAN);
 }
 
-static enum rule_answer judge_icrc(const struct rule_input *in, struct finding *f)
+/* Judges packets that a correct frame delivered damaged. unseen: as for no_sign(). */
+static enum rule_answer judge_icrc(const struct rule_input *in, struct finding *f,
+				   const char *unseen)
 {
 	double icrc = tally_rate(in, TALLY_ICRC);
 
 	if (!(icrc >= limit(in, LIMIT_least_events)))
-		return ANSWER_NO;
+		return no_sign(f, unseen);
 	f->since_ms = in->history->tally[TALLY_ICRC].since_ms;
 	f->severity = SEVERITY_WARNING;
 	f->why =
@@ -175,6 +182,7 @@ static double error_ratio(const struct rule_input *in, enum span span)
 
 enum rule_answer rule_bad_link(const struct rule_input *in, struct finding *f)
 {
+	static const char no_phy[] = "no counter of PHY errors is visible";
 	uint64_t lately_ms = in->span_ms[SPAN_LATELY];
 	double errors = window_mean(in->window, in->timeline, SIGNAL_PHY_ERRORS, lately_ms);
 	double ratio, warning = limit(in, LIMIT_bit_errors_warning);
@@ -182,11 +190,10 @@ enum rule_answer rule_bad_link(const struct rule_input *in, struct finding *f)
 	if (!in->settled)
 		return cannot_decide(f, "the link may still be training");
 	if (isnan(errors))
-		return isnan(rate_of(in, SERIES_ICRC_ERRORS))
-			       ? cannot_decide(f, "no counter of PHY errors is visible")
-			       : judge_icrc(in, f);
+		return isnan(rate_of(in, SERIES_ICRC_ERRORS)) ? cannot_decide(f, no_phy)
+							      : judge_icrc(in, f, no_phy);
 	if (errors == 0)
-		return judge_icrc(in, f);
+		return judge_icrc(in, f, NULL);
 	if (in->line == 0 && in->history->phy_rate == 0)
 		return cannot_decide(f, "neither the bits received nor the port's rate is visible");
 	ratio = fmax(error_ratio(in, SPAN_RECENT), error_ratio(in, SPAN_LATELY));
@@ -194,7 +201,7 @@ enum rule_answer rule_bad_link(const struct rule_input *in, struct finding *f)
 		ratio = error_ratio(in, SPAN_LONG);
 	if (ratio < warning ||
 	    window_count(in->window, in->timeline, SIGNAL_PHY_ERRORS, lately_ms, 0) < 2)
-		return judge_icrc(in, f);
+		return judge_icrc(in, f, NULL);
 	grade(f, ratio, threshold(in, LIMIT_bit_errors_critical));
 	show(f, "errors not corrected by FEC per bit received", "ratio", ratio,
 	     limit_of(in, f, SEVERITY_CRITICAL, threshold(in, LIMIT_bit_errors_warning),

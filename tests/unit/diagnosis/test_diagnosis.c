@@ -360,6 +360,125 @@ static void undecided_causes_have_a_reason(void **state)
 	assert_true(diagnosis_undecided(f.d, 0, CAUSE_PACKET_LOSS, why));
 }
 
+static void hide(struct world_port *p, enum series first, enum series last)
+{
+	for (int s = (int)first; s <= (int)last; s++)
+		p->o.value[s] = (double)NAN;
+}
+
+#define HIDE_MAX 6
+
+/* A cause is not judged if a counter that could show it alone is not visible, although others are:
+ * it counts as undecided, with the reason. */
+static void what_cannot_be_seen_is_not_judged(void **state)
+{
+	static const struct {
+		enum cause cause;
+		struct {
+			enum series first, last;
+		} hidden[HIDE_MAX];
+		size_t n;
+		const char *why;
+	} rows[] = {
+		{CAUSE_BAD_LINK,
+		 {{SERIES_SYMBOL_ERRORS, SERIES_SYMBOL_ERRORS},
+		  {SERIES_CRC_ERRORS, SERIES_CRC_ERRORS},
+		  {SERIES_UNCORRECTABLE, SERIES_UNCORRECTABLE}},
+		 3,
+		 "no counter of PHY errors is visible"},
+		{CAUSE_PAUSED_BY_NETWORK,
+		 {{SERIES_PAUSE_RECEIVED, SERIES_PAUSE_RECEIVED_LAST}},
+		 1,
+		 "no pause time is visible"},
+		{CAUSE_SLOW_RECEIVER,
+		 {{SERIES_PAUSE_SENT, SERIES_PAUSE_SENT_LAST}},
+		 1,
+		 "no pause time is visible"},
+		{CAUSE_SLOW_RECEIVER,
+		 {{SERIES_DISCARDS_RECEIVED, SERIES_DISCARDS_RECEIVED},
+		  {SERIES_NO_BUFFER, SERIES_HOST_CONGESTION_LAST}},
+		 2,
+		 "no discards are visible"},
+		{CAUSE_SLOW_RECEIVER_NIC_CACHE,
+		 {{SERIES_MRS, SERIES_MRS}},
+		 1,
+		 "memory regions are not counted"},
+		{CAUSE_FABRIC_CONGESTION,
+		 {{SERIES_CE, SERIES_CE}, {SERIES_CNP_SENT, SERIES_CNP_SENT}},
+		 2,
+		 "marks are not counted; CNPs from peers show no congestion"},
+		{CAUSE_FABRIC_CONGESTION,
+		 {{SERIES_CNP_RECEIVED, SERIES_CNP_IGNORED}},
+		 1,
+		 "CNPs received are not counted; no marks arrive"},
+		{CAUSE_PACKET_LOSS,
+		 {{SERIES_ACK_TIMEOUTS, SERIES_ACK_TIMEOUTS}},
+		 1,
+		 "timeouts are not counted; there are no NAKs"},
+		{CAUSE_RECEIVER_NOT_READY,
+		 {{SERIES_RNR_NAK, SERIES_RNR_NAK_SENT}, {SERIES_WQE_MISSING, SERIES_WQE_MISSING}},
+		 2,
+		 "neither RNR NAKs nor missing receive work requests are counted"},
+		{CAUSE_JOB_ENDED,
+		 {{SERIES_RETRIES_EXCEEDED, SERIES_RETRIES_EXCEEDED}},
+		 1,
+		 "roce_transport_retries_exceeded_total is not visible"},
+		{CAUSE_CONTRADICTING_COUNTERS,
+		 {{SERIES_CE, SERIES_CE},
+		  {SERIES_CNP_RECEIVED, SERIES_CNP_RECEIVED},
+		  {SERIES_PAUSE_RECEIVED, SERIES_PAUSE_RECEIVED_LAST},
+		  {SERIES_PAUSE_SENT, SERIES_PAUSE_SENT_LAST}},
+		 4,
+		 "no two counters of the same events are visible"},
+	};
+	char why[UNDECIDED_SIZE];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		begin(2);
+		for (size_t k = 0; k < rows[i].n; k++)
+			hide(&f.w.ports[1], rows[i].hidden[k].first, rows[i].hidden[k].last);
+		run(60);
+		assert_false(diagnosis_undecided(f.d, 0, rows[i].cause, why));
+		if (!diagnosis_undecided(f.d, 1, rows[i].cause, why))
+			fail_msg("%s is judged", cause_row(rows[i].cause)->name);
+		assert_string_equal(why, rows[i].why);
+		teardown(NULL);
+	}
+}
+
+/* Samples that show no fault, as far as is visible, are no part of a later one, and end a verdict
+ * in the usual time. */
+static void a_no_without_all_counters_is_a_no(void **state)
+{
+	(void)state;
+	begin(1);
+	hide(&f.w.ports[0], SERIES_DISCARDS_RECEIVED, SERIES_DISCARDS_RECEIVED);
+	hide(&f.w.ports[0], SERIES_NO_BUFFER, SERIES_HOST_CONGESTION_LAST);
+	run(60);
+	f.w.ports[0].rate[SERIES_PAUSE_SENT + WORLD_PRIORITY] = 0.2;
+	run(20);
+	assert_non_null(world_verdict(f.d, "mlx5_0", CAUSE_SLOW_RECEIVER));
+	f.w.ports[0].rate[SERIES_PAUSE_SENT + WORLD_PRIORITY] = 0;
+	run(90);
+	assert_null(world_verdict(f.d, "mlx5_0", CAUSE_SLOW_RECEIVER));
+}
+
+/* Without a lossless priority there is no pause of a priority. */
+static void pause_that_is_off_needs_no_counters(void **state)
+{
+	char why[UNDECIDED_SIZE];
+
+	(void)state;
+	begin(1);
+	f.w.ports[0].settings.pfc = 0;
+	hide(&f.w.ports[0], SERIES_PAUSE_RECEIVED, SERIES_PAUSE_RECEIVED_LAST);
+	hide(&f.w.ports[0], SERIES_PAUSE_SENT, SERIES_PAUSE_SENT_LAST);
+	run(60);
+	assert_false(diagnosis_undecided(f.d, 0, CAUSE_SLOW_RECEIVER, why));
+	assert_false(diagnosis_undecided(f.d, 0, CAUSE_PAUSED_BY_NETWORK, why));
+}
+
 /* If the fault existed at the start, the first sample is not the onset. */
 static void a_fault_older_than_the_start(void **state)
 {
@@ -570,8 +689,8 @@ static void a_counter_that_moved_first(void **state)
 	}
 }
 
-/* The verdict of a VF whose link went down again and again makes that of its PF critical: its limits are still those of its own severity, and
- * the longest time down is its worst value. */
+/* The verdict of a VF whose link went down again and again makes that of its PF critical: its
+ * limits are still those of its own severity, and the longest time down is its worst value. */
 static void the_severity_of_a_vf(void **state)
 {
 	struct verdict *v;
@@ -618,6 +737,9 @@ TEST_GROUP(diagnosis)
 		cmocka_unit_test(out_of_memory_is_survived),
 		cmocka_unit_test_teardown(samples_without_progress_of_time_are_skipped, teardown),
 		cmocka_unit_test_teardown(undecided_causes_have_a_reason, teardown),
+		cmocka_unit_test(what_cannot_be_seen_is_not_judged),
+		cmocka_unit_test_teardown(a_no_without_all_counters_is_a_no, teardown),
+		cmocka_unit_test_teardown(pause_that_is_off_needs_no_counters, teardown),
 		cmocka_unit_test_teardown(a_fault_older_than_the_start, teardown),
 		cmocka_unit_test_teardown(a_single_error, teardown),
 		cmocka_unit_test_teardown(queue_pairs_that_failed, teardown),
