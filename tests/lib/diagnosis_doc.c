@@ -15,6 +15,8 @@ static const char introduction[] =
 	"### What a rule decides\n\n"
 	"Each cause has a rule, which decides for each sample of each port: yes, no, or undecided. It is undecided if rocelet cannot read a value that the "
 	"rule needs. Then no verdict opens, an open verdict stays open, and rocelet lists the cause as undecided, with the reason.\n\n"
+	"A rule may also decide no from the counters that are visible, although another one that could show the fault alone is not (for example pause without "
+	"discards). That sample is a no, and rocelet lists the cause as undecided, with what is missing.\n\n"
 	"### Opening\n\n"
 	"A verdict opens when its rule decided yes in two of the last three samples. For an event (a link went down, a queue pair failed) one sample "
 	"is enough; for a quantity two are needed.\n\n"
