@@ -63,7 +63,7 @@ struct diagnosis {
 		/* last time at which it was a symptom of another verdict; 0 = never */
 		uint64_t explained_ms;
 		enum severity before; /* in the previous tick */
-	} * owners; /* of each verdict */
+	} * owners;		      /* of each verdict */
 	size_t n_verdicts, room_verdicts;
 	struct ended_list ended;
 	uint64_t onsets[N_CAUSES];

@@ -423,9 +423,8 @@ int judge_port(struct diagnosis *d, const struct observation *all, size_t port,
 
 	if (rates == &d->rates)
 		rates_of_rdma(rates, rdma_priorities(&all->ports[port]));
-	rule_input_make(&in, all, port, &d->limits, rates, &p->history, &p->window, &d->timeline,
-			d->span_ms, p->interval_s);
-	in.loads = d->loads;
+	rule_input_make(&in, all, port, d->loads, &d->limits, rates, &p->history, &p->window,
+			&d->timeline, d->span_ms, p->interval_s);
 	in.siblings = &d->siblings;
 	if (!is_clear(&in))
 		p->clear_ms = 0;

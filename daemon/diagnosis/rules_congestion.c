@@ -128,23 +128,6 @@ static enum rule_answer slowed_sender(const struct rule_input *in, struct findin
 	return ANSWER_YES;
 }
 
-/* Returns the receive utilization of the physical port, summed over the PF and its VFs, which share
- * the line. */
-static double line_use(const struct rule_input *in)
-{
-	const char *pf = in->port->parent[0] ? in->port->parent : in->port->function;
-	double sum = 0;
-
-	for (size_t i = 0; pf[0] && i < in->all->n_ports; i++) {
-		const struct port_observation *o = &in->all->ports[i];
-
-		if (in->loads[i].received > 0 &&
-		    (strcmp(o->function, pf) == 0 || strcmp(o->parent, pf) == 0))
-			sum += in->loads[i].received;
-	}
-	return in->most > 0 ? fmax(in->use_received, sum / in->most) : (double)NAN;
-}
-
 /* Judges the port as a sender. Returns no with what its receiving side, or its sending side, cannot
  * see. */
 static enum rule_answer judge_sender(const struct rule_input *in, struct finding *f)
@@ -171,7 +154,7 @@ enum rule_answer rule_fabric_congestion(const struct rule_input *in, struct find
 	if (in->port->qps.known)
 		show(f, "peers", "", in->port->qps.peers, (double)NAN);
 	f->why =
-		line_use(in) < 0.9
+		in->use_received < 0.9
 			? "the receiver's line is not full: the queue is inside the fabric (uneven paths, oversubscription)"
 			: NULL;
 	return ANSWER_YES;
@@ -254,7 +237,7 @@ enum rule_answer rule_noisy_neighbour(const struct rule_input *in, struct findin
 		return ANSWER_NO;
 	if (isnan(ce) && isnan(paused))
 		return cannot_decide(f, "it is not visible whether the port is congested");
-	use = line_use(in);
+	use = in->use_received;
 	/* Marks on a port that is neither full nor paused are caused elsewhere. */
 	if (!(paused >= limit(in, LIMIT_pause_sent_warning)) &&
 	    !(ce >= limit(in, LIMIT_ce_share_warning) &&

@@ -27,8 +27,8 @@ struct finding {
 	enum severity severity;
 	/* Ratio of a warning's value to the critical limit; NaN: no limit applies. */
 	double near;
-	bool yields;	 /* it is a symptom of the causes in the row's `yields` */
-	bool at_once;	 /* one sample is enough for a verdict, as for counted faults */
+	bool yields;  /* it is a symptom of the causes in the row's `yields` */
+	bool at_once; /* one sample is enough for a verdict, as for counted faults */
 	/* Answered no, but counters that could show the fault are not visible: the cause counts as
 	 * undecided. */
 	bool unseen;

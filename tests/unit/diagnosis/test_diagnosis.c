@@ -573,6 +573,51 @@ static void pods_of_the_vfs_of_a_pf(void **state)
 	assert_int_equal(v->n_pods, 0);
 }
 
+/* The share of the line in the evidence. */
+static double use_of(enum cause c)
+{
+	const struct verdict *v = world_verdict(f.d, "mlx5_0", c);
+
+	assert_non_null(v);
+	for (unsigned i = 0; i < v->n_evidence; i++)
+		if (strcmp(v->evidence[i].name, "received, share of the line's capacity") == 0)
+			return v->evidence[i].value;
+	fail();
+	return 0;
+}
+
+/* The line of a PF is full if its VFs fill it: the PF is no slow receiver, and a VF's congestion is
+ * not inside the fabric. If it is unknown whether its bytes contain those of its VFs, the larger
+ * ones count. */
+static void the_line_is_that_of_pf_and_vfs(void **state)
+{
+	(void)state;
+	for (int unknown = 0; unknown < 2; unknown++) {
+		begin(3);
+		strcpy(f.w.ports[0].o.function, "0000:03:00.0");
+		for (size_t i = 0; i < 3; i++) {
+			if (i > 0)
+				strcpy(f.w.ports[i].o.parent, "0000:03:00.0");
+			if (unknown) {
+				strcpy(f.w.ports[i].o.driver, "bnxt_re");
+				strcpy(f.w.ports[i].o.bytes_source, "netlink");
+			}
+		}
+		world_traffic(&f.w.ports[0], unknown ? 14e9 : 0, 1e9);
+		world_traffic(&f.w.ports[1], 7e9, 1e9);
+		world_traffic(&f.w.ports[2], 7e9, 1e9);
+		run(30);
+		f.w.ports[0].rate[SERIES_PAUSE_SENT + WORLD_PRIORITY] = 0.2;
+		run(20);
+		assert_in_range(100 * use_of(CAUSE_SLOW_RECEIVER), 54, 60);
+		world_traffic(&f.w.ports[1], 18e9, 1e9);
+		world_traffic(&f.w.ports[0], unknown ? 25e9 : 0, 1e9);
+		run(120);
+		assert_null(world_verdict(f.d, "mlx5_0", CAUSE_SLOW_RECEIVER));
+		teardown(NULL);
+	}
+}
+
 static double limit_of_main(enum cause c)
 {
 	const struct verdict *v = world_verdict(f.d, "mlx5_0", c);
@@ -745,6 +790,7 @@ TEST_GROUP(diagnosis)
 		cmocka_unit_test_teardown(queue_pairs_that_failed, teardown),
 		cmocka_unit_test_teardown(the_severity_of_a_vf, teardown),
 		cmocka_unit_test_teardown(pods_of_the_vfs_of_a_pf, teardown),
+		cmocka_unit_test(the_line_is_that_of_pf_and_vfs),
 		cmocka_unit_test_teardown(a_dead_link_is_critical_at_once, teardown),
 		cmocka_unit_test_teardown(a_dead_link_under_the_pod_of_a_vf, teardown),
 		cmocka_unit_test_teardown(the_limit_of_the_severity, teardown),
