@@ -126,6 +126,7 @@ check_all_free
 check_within 10 "no namespace is left" "(( \$(n_namespaces) <= $namespaces ))"
 check_within 10 "no descriptor is left" "(( \$(n_fds) <= fds ))"
 # A sanitizer keeps freed memory, to find later uses.
+echo "# memory: $memory kB, then $(memory_kb RssAnon) kB"
 [[ $LAB_ROCELET == san/* ]] || check_within 30 "memory does not grow from $memory kB" "(( \$(memory_kb RssAnon) <= memory + MEMORY_TOLERANCE_KB ))"
 check_within 10 "nor does the journal" "[[ \$(journal_size) == '$journal' ]]"
 echo "# $SECONDS s so far"
