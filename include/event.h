@@ -17,8 +17,9 @@ struct event {
 	enum event_type type;
 	char reason[32]; /* "Attached", "AttachFailed", "Returned", "QueuePairFailed" */
 	char namespace[64], pod[256]; /* "" = not about a pod */
-	char other_pods[512];	      /* further pods concerned, "namespace/name,namespace/name";
-				       * those that do not fit are omitted */
+	/* Further pods concerned, "namespace/name,namespace/name"; NULL = none. Borrowed: who keeps
+	 * the event copies them. */
+	const char *other_pods;
 	char device[DEV_ID_SIZE];     /* "" = not about a device */
 	char message[512];
 	uint64_t generation; /* set by the ring: its generation at the last occurrence */

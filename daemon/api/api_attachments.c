@@ -159,7 +159,7 @@ struct event_pod {
 /* Iterates over the pods of an event, its own first; *pos begins at 0. False: no more. */
 static bool event_next_pod(const struct event *e, size_t *pos, struct event_pod *ret)
 {
-	const char *at = e->other_pods + (*pos ? *pos - 1 : 0);
+	const char *at = e->other_pods ? e->other_pods + (*pos ? *pos - 1 : 0) : "";
 	size_t len = strcspn(at, ","), slash = strcspn(at, "/,");
 
 	*ret = (struct event_pod){0};

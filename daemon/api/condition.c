@@ -245,6 +245,48 @@ static void drop_explained(struct condition *c)
 	c->n = kept;
 }
 
+/* True if "is it the network?" depends on the cause. */
+static bool concerns_network(const struct cause_row *row)
+{
+	return row->side == SIDE_NETWORK && row->severity >= SEVERITY_WARNING && row->rule;
+}
+
+static bool condition_is_undecided(const struct port_watched *p, enum cause c)
+{
+	return p->undecided && any_of(p->undecided->n, i, p->undecided->items[i].cause == c);
+}
+
+/* Returns the port of a VF's PF, if it is judged; else NULL. parent: the PF's function. */
+static const struct port_watched *judged_pf(const struct condition_sources *s, const char *parent,
+					    uint32_t port)
+{
+	const struct rdma_dev *pf = find_first(
+		s->host->rdma, parent[0] ? s->host->n_rdma : 0, i,
+		strcmp(rdma_function_id(&s->host->rdma[i]), parent) == 0 &&
+			host_rdma_sampled(s->host, s->host->rdma[i].name) == &s->host->rdma[i]);
+
+	return find_first(s->report->ports, pf ? s->report->n_ports : 0, i,
+			  s->report->ports[i].port == port &&
+				  s->report->ports[i].watch == WATCH_JUDGED &&
+				  strcmp(s->report->ports[i].device, pf->name) == 0);
+}
+
+static void add_unjudged(struct condition *c, const struct condition_sources *s,
+			 const struct port_watched *p, const char *parent)
+{
+	const struct port_watched *pf = judged_pf(s, parent, p->port);
+
+	for (size_t i = 0; p->undecided && i < p->undecided->n; i++) {
+		const struct undecided *u = &p->undecided->items[i];
+		const struct cause_row *row = cause_row(u->cause);
+
+		if (c->n_unjudged < CONDITION_UNJUDGED_MAX && concerns_network(row) &&
+		    !(pf && row->concerns_vfs && !condition_is_undecided(pf, u->cause)) &&
+		    !any_of(c->n_unjudged, k, c->unjudged[k].cause == u->cause))
+			c->unjudged[c->n_unjudged++] = *u;
+	}
+}
+
 static void add_watched(struct condition *c, const struct condition_sources *s,
 			const struct port_watched *p, const char *parent)
 {
@@ -253,6 +295,7 @@ static void add_watched(struct condition *c, const struct condition_sources *s,
 	c->n_ports++;
 	c->n_judged += p->watch == WATCH_JUDGED;
 	c->n_clear += p->clear_ms > 0;
+	add_unjudged(c, s, p, parent);
 	condition_add_verdicts(c, s->report, p->device, p->port, parent);
 	add_link_down(c, p);
 }

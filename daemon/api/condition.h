@@ -9,6 +9,7 @@
 #include "attach_status.h"
 #include "resource_table.h"
 #include "trouble_word.h"
+#include "undecided.h"
 
 struct diagnosis_report;
 struct doctor_finding;
@@ -37,6 +38,7 @@ struct trouble {
 };
 
 #define CONDITION_TROUBLES_MAX 16
+#define CONDITION_UNJUDGED_MAX 16
 
 /* Each fault once: a verdict that explains a trouble of the device or the link replaces it, so that
  * the fault has the verdict's severity and advice. */
@@ -50,6 +52,10 @@ struct condition {
 	/* Its ports: how many there are, are judged, and are certainly not slowed by the
 	 * network. */
 	size_t n_ports, n_judged, n_clear;
+	/* Faults of the network of at least a warning that could not be decided on its ports, each
+	 * cause once. One that the ports of VFs share is decided on the port of the PF, too. */
+	struct undecided unjudged[CONDITION_UNJUDGED_MAX];
+	size_t n_unjudged;
 };
 
 /* Determines the condition of a port of the report. function: NULL = unknown. holder: NULL = no pod

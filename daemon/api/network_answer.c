@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "search.h"
 #include "utc_text.h"
 
 const char *network_word_name(enum network_word w)
@@ -48,6 +49,22 @@ static void network_answer_sort(struct network_answer *a, const char *device,
 	}
 }
 
+static void network_answer_blind(struct network_answer *a, const char *device,
+				 const struct undecided *u)
+{
+	struct network_unjudged *n = (struct network_unjudged *)find_first(
+		a->blind, a->n_blind, i, memcmp(&a->blind[i].what, u, sizeof(*u)) == 0);
+
+	if (!n && a->n_blind == NETWORK_UNJUDGED_MAX)
+		return;
+	if (!n) {
+		n = &a->blind[a->n_blind++];
+		n->what = *u;
+		snprintf(n->device, sizeof(n->device), "%s", device);
+	}
+	n->n_devices++;
+}
+
 void network_answer_add(struct network_answer *a, const char *device, const struct condition *c)
 {
 	a->n_devices++;
@@ -56,6 +73,8 @@ void network_answer_add(struct network_answer *a, const char *device, const stru
 	a->n_clear += c->n_clear;
 	for (size_t i = 0; i < c->n; i++)
 		network_answer_sort(a, device, &c->troubles[i]);
+	for (size_t i = 0; i < c->n_unjudged; i++)
+		network_answer_blind(a, device, &c->unjudged[i]);
 	if (a->has_unjudged || (c->n_ports && c->n_judged == c->n_ports))
 		return;
 	a->has_unjudged = true;
@@ -107,6 +126,55 @@ static void doubt_text(const struct network_answer *a, char *ret, size_t size)
 		snprintf(ret, size, "%s %s", a->unjudged, unjudged_reason(a->watch));
 }
 
+static bool has_same_reason(const struct network_unjudged *a, const struct network_unjudged *b)
+{
+	return a->what.why == b->what.why && a->what.missing == b->what.missing &&
+	       a->n_devices == b->n_devices && strcmp(a->device, b->device) == 0;
+}
+
+/* Writes "bad_link, pre_fec_errors of mlx5_2 (no counter of PHY errors is visible)": the causes
+ * with the reason of the first one. Returns how many there are. */
+static size_t network_answer_group(const struct network_answer *a, size_t first, char *ret,
+				   size_t size)
+{
+	const struct network_unjudged *u = &a->blind[first];
+	char why[UNDECIDED_SIZE];
+	size_t n = 0;
+	int len = 0;
+
+	for (size_t i = first; i < a->n_blind; i++)
+		if (has_same_reason(&a->blind[i], u))
+			len += snprintf(ret + len, size - (size_t)len, "%s%s", n++ ? ", " : "",
+					cause_row(a->blind[i].what.cause)->name);
+	if (u->n_devices < a->n_devices)
+		len += snprintf(ret + len, size - (size_t)len, " of %s%s", u->device,
+				u->n_devices > 1 ? " and others" : "");
+	undecided_text(&u->what, why);
+	snprintf(ret + len, size - (size_t)len, " (%s)", why);
+	return n;
+}
+
+/* Appends what could not be judged, "; not judged: ...". */
+static void network_answer_add_unjudged(const struct network_answer *a, char *ret, size_t size)
+{
+	size_t len = strlen(ret), left = a->n_blind;
+	char group[NETWORK_UNJUDGED_MAX * 32 + DEV_ID_SIZE + UNDECIDED_SIZE + 32];
+
+	for (size_t i = 0; i < a->n_blind; i++) {
+		if (any_of(i, k, has_same_reason(&a->blind[k], &a->blind[i])))
+			continue;
+		size_t n = network_answer_group(a, i, group, sizeof(group));
+
+		if (len + strlen(group) + sizeof("; not judged: ; and 16 more") > size)
+			break;
+		len += (size_t)snprintf(ret + len, size - len, "%s%s",
+					left == a->n_blind ? "; not judged: " : "; ", group);
+		left -= n;
+	}
+	if (left && left < a->n_blind)
+		snprintf(ret + len, size - len, "; and %zu more", left);
+}
+
 enum network_word network_answer_text(const struct network_answer *a, char *ret, size_t size)
 {
 	char fault[320] = "", doubt[320];
@@ -126,18 +194,22 @@ enum network_word network_answer_text(const struct network_answer *a, char *ret,
 		snprintf(ret, size, "Unknown: %s%s%s", doubt, fault[0] ? "; found: " : "", fault);
 		return NETWORK_UNKNOWN;
 	}
+	if (!fault[0] && a->n_clear == a->n_ports) {
+		/* Every symptom is visible, and there is none. */
+		snprintf(ret, size, "No: the network is certainly not the bottleneck");
+		return NETWORK_NO;
+	}
 	if (fault[0])
 		snprintf(ret, size,
 			 "No fault of the network is visible from this node. %s is at "
 			 "fault: %s",
 			 a->other.trouble.side == SIDE_APPLICATION ? "An application" : "This node",
 			 fault);
-	else if (a->n_clear == a->n_ports)
-		snprintf(ret, size, "No: the network is certainly not the bottleneck");
 	else
 		snprintf(ret, size,
 			 "No fault of the network is visible from this node, on %zu "
 			 "judged port%s",
 			 a->n_judged, a->n_judged == 1 ? "" : "s");
+	network_answer_add_unjudged(a, ret, size);
 	return NETWORK_NO;
 }

@@ -12,7 +12,8 @@ enum network_word { NETWORK_UNKNOWN, NETWORK_NO, NETWORK_YES, N_NETWORK_WORDS };
 
 const char *network_word_name(enum network_word); /* "unknown", "no", "yes" */
 
-#define NETWORK_ANSWER_SIZE 640
+#define NETWORK_ANSWER_SIZE  1024
+#define NETWORK_UNJUDGED_MAX 16
 
 /* What the devices of a pod show, collected; all zero: no device. */
 struct network_answer {
@@ -29,10 +30,17 @@ struct network_answer {
 	bool has_unjudged;
 	char unjudged[DEV_ID_SIZE];
 	const char *watch;
+	/* What could not be decided on them, each cause with each reason once. */
+	struct network_unjudged {
+		struct undecided what;
+		size_t n_devices;
+		char device[DEV_ID_SIZE]; /* the first one */
+	} blind[NETWORK_UNJUDGED_MAX];
+	size_t n_blind;
 };
 
 /* Adds a device of the pod. device: its RDMA device, or its ID. */
 void network_answer_add(struct network_answer *, const char *device, const struct condition *);
-/* Writes the sentence, which ends without a full stop: "Yes: mlx5_3: the link went down (link_flap,
- * critical) since 2026-01-02T03:04:05Z". */
+/* Writes the sentence, which ends without a full stop; "no" names what could not be judged: "Yes:
+ * mlx5_3: the link went down (link_flap, critical) since 2026-01-02T03:04:05Z". */
 enum network_word network_answer_text(const struct network_answer *, char *ret, size_t size);

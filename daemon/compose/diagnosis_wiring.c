@@ -8,11 +8,13 @@
 #include "counters_watch.h"
 #include "daemon.h"
 #include "diagnosis_report.h"
+#include "inventory.h"
 #include "live_watch.h"
 #include "routes_ports.h"
 #include "sample_watch.h"
 #include "unix_time.h"
 #include "verdict_event.h"
+#include "verdict_pods.h"
 
 /* --- readiness -------------------------------------------------------------------------------- */
 
@@ -82,6 +84,21 @@ void ready_wiring_check(struct daemon *d, uint64_t now_ms)
 	ready_report_reasons(d, &reasons);
 }
 
+/* Adds the event with all pods of the verdict. */
+static void add_verdict_event(struct daemon *d, const struct diagnosis_report *report,
+			      const struct verdict *v, struct event *event)
+{
+	const struct verdict_holders holders = {report, d->routes.resources,
+						&d->routes.inventory->host};
+	struct text others = {0};
+
+	verdict_pods_others(&holders, v, &others);
+	text_add(&others, "", 1);
+	event->other_pods = others.failed ? NULL : others.data;
+	daemon_event(d, event);
+	text_done(&others);
+}
+
 /* Publishes nothing before the first scan of the devices, because that report would have no
  * problems. */
 void diagnosis_wiring_publish(const struct diagnosis_report *report, void *arg)
@@ -96,7 +113,7 @@ void diagnosis_wiring_publish(const struct diagnosis_report *report, void *arg)
 
 		if (verdict_event(&report->verdicts[i], report->verdicts, report->n_verdicts,
 				  report->unix_ms, &event))
-			daemon_event(d, &event);
+			add_verdict_event(d, report, &report->verdicts[i], &event);
 	}
 	live_watch_sample(d->live_watch);
 	attach_wiring_sampled(d, report->now_ms);

@@ -394,7 +394,10 @@ static double ce_of(const struct rates *r, unsigned mtu)
 	double signals[N_SIGNALS];
 
 	signals_make(signals, r, false, mtu);
-	return signals[SIGNAL_CE_SHARE];
+	/* The share of no packets is unknown. */
+	return signals[SIGNAL_CE_SHARE] == 0 && signals[SIGNAL_BYTES_RECEIVED] == 0
+		       ? (double)NAN
+		       : signals[SIGNAL_CE_SHARE];
 }
 
 static void close_window(struct bursts *b, struct burst_watch *w, const double value[N_SERIES],

@@ -121,6 +121,9 @@ struct cause_row {
 	bool needs_congestion_control; /* not judged if no congestion control is expected; severity
 					* info if that is unknown */
 	bool pods_cause_it;	       /* the pods of its verdicts are at fault, not affected */
+	/* The verdict's severity is that of the last sample, not the worst one since its onset: its
+	 * rule sets the severity also if it answers no. */
+	bool severity_now;
 	bool concerns_vfs;  /* on a PF, the pods of its VFs are affected: they share the wire */
 	bool less_is_worse; /* the smaller the value of the evidence, the worse the fault */
 };

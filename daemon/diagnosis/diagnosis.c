@@ -9,6 +9,7 @@
 
 #include "cleanup.h"
 #include "diagnosis_state.h"
+#include "dictionary.h"
 
 /* After this many samples in which a port is missing or unreadable, its verdicts are closed. A port
  * that is missing is also removed. */
@@ -18,6 +19,8 @@
 /* Samples with rates that a port needs before it counts as judged. */
 #define WARM_SAMPLES  3
 #define ROOM_STEP     16
+/* Share of the line: RDMA uses a port that carries more than this over a minute. */
+#define USED_SHARE    1e-4
 
 int diagnosis_new(struct diagnosis **ret, const struct thresholds *limits)
 {
@@ -263,7 +266,10 @@ static void set_load(struct diagnosis *d, const struct port_observation *o, size
 	double received = (double)p->bytes_received, sent = (double)p->bytes_sent;
 
 	d->loads[i].bytes = isnan(received) ? sent : isnan(sent) ? received : received + sent;
-	d->loads[i].received = received;
+	d->loads[i].wire_received = window_mean(&p->window, &d->timeline, SIGNAL_BYTES_RECEIVED,
+						d->span_ms[SPAN_RECENT]);
+	d->loads[i].wire_sent = window_mean(&p->window, &d->timeline, SIGNAL_BYTES_SENT,
+					    d->span_ms[SPAN_RECENT]);
 	d->loads[i].minute = p->history.minute;
 	d->loads[i].corrected = history_corrected(&p->history);
 	d->loads[i].ce_share = o->parent[0] ? window_mean(&p->window, &d->timeline, SIGNAL_CE_SHARE,
@@ -280,8 +286,8 @@ static int observe(struct diagnosis *d, const struct observation *all, size_t i)
 	int r;
 
 	d->observed[i] = NULL;
-	d->loads[i] = (struct port_load){(double)NAN, (double)NAN, (double)NAN, (double)NAN,
-					 (double)NAN};
+	d->loads[i] = (struct port_load){(double)NAN, (double)NAN, (double)NAN,
+					 (double)NAN, (double)NAN, (double)NAN};
 	/* If a port is listed twice, use its first entry. */
 	if (p && p->seen_in_tick)
 		return 0;
@@ -322,6 +328,77 @@ static const struct watched_port *diagnosis_pf_of(const struct diagnosis *d,
 	return NULL;
 }
 
+/* True if a pod has the port, or RDMA uses it. */
+static bool is_used(const struct watched_port *p, const struct port_observation *o)
+{
+	return (o->n_pods > 0 && !o->pods[0].ended) ||
+	       (!p->history.down && p->history.minute > USED_SHARE * (double)o->rate_bps / 8);
+}
+
+/* Sets when each port was last used. A VF's use is also that of its PF, whose wire it shares. */
+static void diagnosis_set_used(struct diagnosis *d, const struct observation *all)
+{
+	for (size_t i = 0; i < all->n_ports; i++) {
+		struct watched_port *p = d->observed[i], *pf;
+
+		if (!p || !is_used(p, &all->ports[i]))
+			continue;
+		pf = (struct watched_port *)diagnosis_pf_of(d, all, i);
+		p->history.used_ms = d->now_ms;
+		if (pf)
+			pf->history.used_ms = d->now_ms;
+	}
+}
+
+/* Adds two numbers; an unknown one does not count. */
+static double add_known(double a, double b)
+{
+	return isnan(a) ? b : isnan(b) ? a : a + b;
+}
+
+/* Returns the bytes on a PF's wire: its own and those of its VFs. If it is unknown whether its own
+ * contain them, the larger ones. The same rule as on screens. */
+static double wire_of(enum dict_vf_bytes how, double own, double vfs)
+{
+	if (isnan(own) || isnan(vfs) || how == VF_BYTES_SEPARATE)
+		return add_known(own, vfs);
+	return how == VF_BYTES_CONTAINED ? own : fmax(own, vfs);
+}
+
+static bool is_vf_of(const struct port_observation *vf, const struct port_observation *pf)
+{
+	return vf->port == pf->port && strcmp(vf->parent, pf->function) == 0;
+}
+
+/* Replaces the bytes of a PF and of its VFs by those on their wire. */
+static void share_wire(struct diagnosis *d, const struct observation *all, size_t at)
+{
+	const struct port_observation *pf = &all->ports[at];
+	enum dict_vf_bytes how = dict_vf_bytes(dict_nic(pf->driver, 0), pf->bytes_source);
+	double received = (double)NAN, sent = (double)NAN;
+	struct port_load *wire = &d->loads[at];
+
+	for (size_t i = 0; i < all->n_ports; i++)
+		if (is_vf_of(&all->ports[i], pf)) {
+			received = add_known(received, d->loads[i].wire_received);
+			sent = add_known(sent, d->loads[i].wire_sent);
+		}
+	wire->wire_received = wire_of(how, wire->wire_received, received);
+	wire->wire_sent = wire_of(how, wire->wire_sent, sent);
+	for (size_t i = 0; i < all->n_ports; i++)
+		if (is_vf_of(&all->ports[i], pf)) {
+			d->loads[i].wire_received = wire->wire_received;
+			d->loads[i].wire_sent = wire->wire_sent;
+		}
+}
+
+static void diagnosis_share_wires(struct diagnosis *d, const struct observation *all)
+{
+	for (size_t i = 0; i < all->n_ports; i++)
+		if (d->observed[i] && all->ports[i].function[0] && !all->ports[i].parent[0])
+			share_wire(d, all, i);
+}
+
 /* Sets how far apart samples must be for a gap: further than the usual interval, even if that is
  * long. */
 static void update_gap(struct diagnosis *d)
@@ -356,6 +433,8 @@ int diagnosis_tick(struct diagnosis *d, const struct observation *all)
 	for (size_t i = 0; i < all->n_ports; i++)
 		if (observe(d, all, i) < 0)
 			r = -ENOMEM;
+	diagnosis_set_used(d, all);
+	diagnosis_share_wires(d, all);
 	siblings_make(&d->siblings, all, d->loads);
 	for (size_t i = 0; i < all->n_ports; i++) {
 		if (!d->observed[i])

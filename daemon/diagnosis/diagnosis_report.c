@@ -142,5 +142,12 @@ bool diagnosis_report_is_still(const struct diagnosis_report *r, size_t port)
 double diagnosis_report_signal(const struct diagnosis_report *r, size_t port, enum signal s,
 			       unsigned back)
 {
-	return window_at(&r->ports[port].window, row_index(r, back), back, s);
+	const struct window *w = &r->ports[port].window;
+	double value = window_at(w, row_index(r, back), back, s);
+
+	/* The rules count a sample without packets as one without marks. */
+	if (s == SIGNAL_CE_SHARE && value == 0 &&
+	    window_at(w, row_index(r, back), back, SIGNAL_BYTES_RECEIVED) == 0)
+		return (double)NAN;
+	return value;
 }

@@ -43,6 +43,7 @@ unsigned diagnosis_report_rows(const struct diagnosis_report *);
 uint64_t diagnosis_report_row_ms(const struct diagnosis_report *, unsigned back);
 /* True if every row of the port has the same values. */
 bool diagnosis_report_is_still(const struct diagnosis_report *, size_t port);
-/* Returns the signal's value `back` rows before the newest one; NaN: not visible. */
+/* Returns the signal's value `back` rows before the newest one; NaN: not visible, or the
+ * share of no packets. */
 double diagnosis_report_signal(const struct diagnosis_report *, size_t port, enum signal,
 			       unsigned back);

@@ -62,7 +62,8 @@ struct diagnosis {
 		bool reported; /* not only as a symptom of another verdict */
 		/* last time at which it was a symptom of another verdict; 0 = never */
 		uint64_t explained_ms;
-	} * owners; /* of each verdict */
+		enum severity before; /* in the previous tick */
+	} * owners;		      /* of each verdict */
 	size_t n_verdicts, room_verdicts;
 	struct ended_list ended;
 	uint64_t onsets[N_CAUSES];

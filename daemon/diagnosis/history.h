@@ -88,8 +88,10 @@ struct history {
 	bool down;	   /* known to be not active */
 	bool went_down;	   /* in this sample */
 	bool flap_counted; /* the NIC counted the newest of flap_ms */
-	bool up_in_pod;	   /* has been up at least once since its present pod got the device */
-	uint64_t down_ms;  /* when it went down; 0 = it is up */
+	uint64_t
+		used_ms; /* when a pod last had it or a VF of it, or RDMA last used it; 0 = never */
+	bool up_in_pod;	 /* has been up at least once since its present pod got the device */
+	uint64_t down_ms;		 /* when it went down; 0 = it is up */
 	uint64_t flap_ms[HISTORY_FLAPS]; /* times it went down, newest first; 0 = none */
 	uint64_t holder;		 /* digest of the name of its pod; 0 = no pod has it */
 	uint64_t off_ms; /* when it was found down by itself (admin_down) while a pod has it; 0 = it

@@ -218,6 +218,16 @@ static void judge_keep_worst(struct verdict *v, const struct cause_row *row, enu
 	memcpy(v->worst.evidence, v->evidence, v->n_evidence * sizeof(v->evidence[0]));
 }
 
+/* Lowers the severity to that of a sample without the fault. */
+static void judge_ease(struct verdict *v, const struct cause_row *row, const struct rule_input *in,
+		       const struct finding *f)
+{
+	enum severity s = capped(row, in, f->severity);
+
+	if (row->severity_now && s < v->severity)
+		v->severity = s;
+}
+
 static void judge_refresh(struct verdict *v, const struct cause_row *row, const struct latch *l,
 			  const struct rule_input *in, const struct finding *f)
 {
@@ -234,6 +244,8 @@ static void judge_refresh(struct verdict *v, const struct cause_row *row, const 
 			v->change = VERDICT_SEVERITY;
 		v->severity = s;
 	}
+	if (row->severity_now)
+		v->severity = s;
 	v->clearing_ms = v->over_ms = 0;
 	v->remark = f->why;
 	v->management = is_management(in->port);
@@ -282,7 +294,9 @@ static int judge_apply(struct diagnosis *d, struct watched_port *p, enum cause c
 			v->over_ms = in->now_ms;
 		if (v && l->answer == ANSWER_YES)
 			judge_refresh(v, row, l, in, f);
-		else if (v && l->clear_ms && !v->clearing_ms)
+		else if (v)
+			judge_ease(v, row, in, f);
+		if (v && l->answer != ANSWER_YES && l->clear_ms && !v->clearing_ms)
 			v->clearing_ms = in->now_ms - l->clear_ms;
 	}
 	return 0;
@@ -353,7 +367,7 @@ static void begin_finding(struct finding *f, const struct cause_row *row)
 {
 	f->severity = SEVERITY_INFO;
 	f->near = (double)NAN;
-	f->yields = f->at_once = false;
+	f->yields = f->at_once = f->unseen = false;
 	f->why = NULL;
 	f->subject = NULL;
 	f->signal = row->signal;
@@ -409,9 +423,8 @@ int judge_port(struct diagnosis *d, const struct observation *all, size_t port,
 
 	if (rates == &d->rates)
 		rates_of_rdma(rates, rdma_priorities(&all->ports[port]));
-	rule_input_make(&in, all, port, &d->limits, rates, &p->history, &p->window, &d->timeline,
-			d->span_ms, p->interval_s);
-	in.loads = d->loads;
+	rule_input_make(&in, all, port, d->loads, &d->limits, rates, &p->history, &p->window,
+			&d->timeline, d->span_ms, p->interval_s);
 	in.siblings = &d->siblings;
 	if (!is_clear(&in))
 		p->clear_ms = 0;
@@ -427,7 +440,7 @@ int judge_port(struct diagnosis *d, const struct observation *all, size_t port,
 		in.open = l && latch_is_open(l);
 		in.held = in.open ? judge_held(d, p, (enum cause)c) : SEVERITY_NONE;
 		answer = judge_apply_rule(row, &in, &f, &missing);
-		if (answer == ANSWER_UNDECIDED)
+		if (answer == ANSWER_UNDECIDED || (f.unseen && !in.open))
 			undecided[n_undecided++] = (struct undecided){f.why, (enum cause)c,
 								      missing};
 		if (judge_latch(d, p, (enum cause)c, &in, &f, answer) < 0)

@@ -253,14 +253,17 @@ static double recent_packets(const struct rule_input *in, enum signal bytes,
 }
 
 void rule_input_make(struct rule_input *in, const struct observation *all, size_t port,
-		     const struct thresholds *limits, const struct rates *rates,
-		     const struct history *history, const struct window *window,
-		     const struct timeline *timeline, const uint64_t span_ms[N_SPANS],
-		     double interval_s)
+		     const struct port_load *loads, const struct thresholds *limits,
+		     const struct rates *rates, const struct history *history,
+		     const struct window *window, const struct timeline *timeline,
+		     const uint64_t span_ms[N_SPANS], double interval_s)
 {
+	double idle;
+
 	memset(in, 0, sizeof(*in));
 	in->port = &all->ports[port];
 	in->all = all;
+	in->loads = loads;
 	in->limits = limits;
 	in->rates = rates;
 	in->history = history;
@@ -273,12 +276,13 @@ void rule_input_make(struct rule_input *in, const struct observation *all, size_
 	in->judgeable = !history->down && !history->changed;
 	in->line = port_line(in->port);
 	in->most = most_of_line(in->port, in->line);
+	idle = in->most > 0 ? limits->value[LIMIT_utilisation_idle] * in->most : (double)NAN;
 	in->pause_received = paused_most(rates, SERIES_PAUSE_RECEIVED);
 	in->pause_sent = paused_most(rates, SERIES_PAUSE_SENT);
 	window_means(window, timeline, span_ms[SPAN_RECENT], in->mean);
 	in->mean[SIGNAL_CE_SHARE] = recent_ce_share(in);
-	in->use_received = in->most > 0 ? in->mean[SIGNAL_BYTES_RECEIVED] / in->most : (double)NAN;
-	in->use_sent = in->most > 0 ? in->mean[SIGNAL_BYTES_SENT] / in->most : (double)NAN;
+	in->use_received = in->most > 0 ? loads[port].wire_received / in->most : (double)NAN;
+	in->use_sent = in->most > 0 ? loads[port].wire_sent / in->most : (double)NAN;
 	in->packets_received = recent_packets(in, SIGNAL_BYTES_RECEIVED, &history->flow_received);
 	in->packets_sent = recent_packets(in, SIGNAL_BYTES_SENT, &history->flow_sent);
 	in->marked_by_cnp = isnan(in->mean[SIGNAL_CE_SHARE]) && in->mean[SIGNAL_CNP_SENT] >= 0 &&
@@ -287,8 +291,9 @@ void rule_input_make(struct rule_input *in, const struct observation *all, size_
 		     : in->packets_received > 0
 			     ? fmin(in->mean[SIGNAL_CNP_SENT] / in->packets_received, 1)
 			     : (double)NAN;
-	in->idle = !(in->use_received >= limits->value[LIMIT_utilisation_idle] ||
-		     in->use_sent >= limits->value[LIMIT_utilisation_idle]) &&
+	/* Of the port itself, without its VFs. */
+	in->idle = !(in->mean[SIGNAL_BYTES_RECEIVED] >= idle ||
+		     in->mean[SIGNAL_BYTES_SENT] >= idle) &&
 		   (in->line > 0 || history->down);
 }
 
@@ -420,6 +425,13 @@ enum rule_answer cannot_decide(struct finding *f, const char *why)
 {
 	f->why = why;
 	return ANSWER_UNDECIDED;
+}
+
+enum rule_answer no_sign(struct finding *f, const char *why)
+{
+	f->unseen = why != NULL;
+	f->why = why;
+	return ANSWER_NO;
 }
 
 void grade(struct finding *f, double value, double critical)

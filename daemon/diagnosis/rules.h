@@ -74,8 +74,9 @@ struct rule_input {
 	double most;	/* the part of `line` that roce_bytes_total can show */
 	bool idle;	/* practically no traffic recently */
 	struct paused pause_received, pause_sent;
-	double mean[N_SIGNALS];		       /* over SPAN_RECENT; NaN = not visible */
-	double use_received, use_sent;	       /* recent share of `most`; NaN = unknown */
+	double mean[N_SIGNALS]; /* over SPAN_RECENT; NaN = not visible */
+	/* Recent share of `most` on the wire, which a PF shares with its VFs; NaN = unknown. */
+	double use_received, use_sent;
 	double packets_received, packets_sent; /* recent, per second; NaN = unknown */
 	/* Recent share of the packets received that the fabric marked. If marks are not counted, it
 	 * is derived from CNPs sent, each of which answers at least one mark. NaN: neither is
@@ -84,10 +85,10 @@ struct rule_input {
 	bool marked_by_cnp;
 };
 
-/* Fills in everything but open, loads and siblings. */
+/* Fills in everything but open and siblings. */
 void rule_input_make(struct rule_input *ret, const struct observation *, size_t port,
-		     const struct thresholds *, const struct rates *, const struct history *,
-		     const struct window *, const struct timeline *,
+		     const struct port_load *, const struct thresholds *, const struct rates *,
+		     const struct history *, const struct window *, const struct timeline *,
 		     const uint64_t span_ms[N_SPANS], double interval_s);
 /* Priorities that carry RDMA: the lossless ones, or all eight if no lossless one is known. */
 uint8_t rdma_priorities(const struct port_observation *);
@@ -178,6 +179,9 @@ void show_priorities(struct finding *, const char *name, unsigned mask);
 void show_numbered(struct finding *, const char *name, int number, const char *unit, double value,
 		   double threshold);
 enum rule_answer cannot_decide(struct finding *, const char *why);
+/* Answers no: nothing that is visible shows the fault. why: what could show it, too, and is not
+ * visible; NULL: nothing. Unlike an undecided sample, this one ends the fault. */
+enum rule_answer no_sign(struct finding *, const char *why);
 /* Returns the severity of a value, given its warning and critical limits. */
 enum severity severity_by(double value, double warning, double critical);
 /* Sets the finding's severity (critical if the value is at least `critical`, else warning), and

@@ -22,6 +22,8 @@ static double exceeded_lately(const struct rule_input *in, double exceeded)
 
 enum rule_answer rule_receiver_not_ready(const struct rule_input *in, struct finding *f)
 {
+	static const char uncounted[] =
+		"neither RNR NAKs nor missing receive work requests are counted";
 	/* When a pod ends, its receives disappear before its peers stop sending. */
 	double counted = rate_of(in, SERIES_RNR_EXCEEDED);
 	double exceeded = counted > 0 && a_pod_ended(in->port) ? 0 : counted,
@@ -29,10 +31,9 @@ enum rule_answer rule_receiver_not_ready(const struct rule_input *in, struct fin
 	double missing = fmax(rate_of(in, SERIES_WQE_MISSING), rate_of(in, SERIES_RNR_NAK_SENT));
 
 	if (isnan(rate) && isnan(exceeded))
-		return cannot_decide(f, "neither RNR NAKs nor missing receive work requests are "
-					"counted");
+		return cannot_decide(f, uncounted);
 	if (!(exceeded > 0) && !sustained(in, SIGNAL_NOT_READY, limit(in, LIMIT_not_ready_rate)))
-		return ANSWER_NO;
+		return no_sign(f, isnan(rate) ? uncounted : NULL);
 	f->at_once = exceeded > 0;
 	f->severity = exceeded > 0 ? SEVERITY_CRITICAL : SEVERITY_WARNING;
 	f->why = missing > 0 && !(rate_of(in, SERIES_RNR_NAK) >= missing)
@@ -103,7 +104,10 @@ enum rule_answer rule_gid_moved(const struct rule_input *in, struct finding *f)
 	if (!gid_moved_lately(in) || a_pod_ended(in->port))
 		return ANSWER_NO;
 	if (!failed && !sustained(in, SIGNAL_TIMEOUTS, 0))
-		return ANSWER_NO;
+		return no_sign(f, isnan(in->mean[SIGNAL_TIMEOUTS]) &&
+						  isnan(rate_of(in, SERIES_RETRIES_EXCEEDED))
+					  ? "neither timeouts nor failed queue pairs are counted"
+					  : NULL);
 	f->severity = SEVERITY_WARNING;
 	f->at_once = failed;
 	f->since_ms = failed ? first_timeout(in) : 0;

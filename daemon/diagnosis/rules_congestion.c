@@ -128,21 +128,19 @@ static enum rule_answer slowed_sender(const struct rule_input *in, struct findin
 	return ANSWER_YES;
 }
 
-/* Returns the receive utilization of the physical port, summed over the PF and its VFs, which share
- * the line. */
-static double line_use(const struct rule_input *in)
+/* Judges the port as a sender. Returns no with what its receiving side, or its sending side, cannot
+ * see. */
+static enum rule_answer judge_sender(const struct rule_input *in, struct finding *f)
 {
-	const char *pf = in->port->parent[0] ? in->port->parent : in->port->function;
-	double sum = 0;
+	bool no_marks = isnan(in->marked), no_cnps = isnan(in->mean[SIGNAL_CNP_RECEIVED]);
 
-	for (size_t i = 0; pf[0] && i < in->all->n_ports; i++) {
-		const struct port_observation *o = &in->all->ports[i];
-
-		if (in->loads[i].received > 0 &&
-		    (strcmp(o->function, pf) == 0 || strcmp(o->parent, pf) == 0))
-			sum += in->loads[i].received;
-	}
-	return in->most > 0 ? fmax(in->use_received, sum / in->most) : (double)NAN;
+	if (no_marks && no_cnps)
+		return cannot_decide(f, "neither marks nor notifications are counted");
+	if (slowed_sender(in, f) == ANSWER_YES)
+		return ANSWER_YES;
+	return no_sign(f, no_marks  ? "marks are not counted; CNPs from peers show no congestion"
+			  : no_cnps ? "CNPs received are not counted; no marks arrive"
+				    : NULL);
 }
 
 enum rule_answer rule_fabric_congestion(const struct rule_input *in, struct finding *f)
@@ -150,15 +148,13 @@ enum rule_answer rule_fabric_congestion(const struct rule_input *in, struct find
 	if (!in->judgeable)
 		return cannot_decide(f, "the link is not up, or was not in the whole sample");
 	if (!marks(in, limit(in, LIMIT_ce_share_warning)))
-		return isnan(in->marked) && isnan(in->mean[SIGNAL_CNP_RECEIVED])
-			       ? cannot_decide(f, "neither marks nor notifications are counted")
-			       : slowed_sender(in, f);
+		return judge_sender(in, f);
 	show_marks(in, f, LIMIT_ce_share_warning);
 	show(f, "received, share of the line's capacity", "ratio", in->use_received, (double)NAN);
 	if (in->port->qps.known)
 		show(f, "peers", "", in->port->qps.peers, (double)NAN);
 	f->why =
-		line_use(in) < 0.9
+		in->use_received < 0.9
 			? "the receiver's line is not full: the queue is inside the fabric (uneven paths, oversubscription)"
 			: NULL;
 	return ANSWER_YES;
@@ -241,12 +237,14 @@ enum rule_answer rule_noisy_neighbour(const struct rule_input *in, struct findin
 		return ANSWER_NO;
 	if (isnan(ce) && isnan(paused))
 		return cannot_decide(f, "it is not visible whether the port is congested");
-	use = line_use(in);
+	use = in->use_received;
 	/* Marks on a port that is neither full nor paused are caused elsewhere. */
 	if (!(paused >= limit(in, LIMIT_pause_sent_warning)) &&
 	    !(ce >= limit(in, LIMIT_ce_share_warning) &&
 	      use >= threshold(in, LIMIT_slow_receiver_utilisation)))
-		return ANSWER_NO;
+		return no_sign(f, isnan(ce)	  ? "marks are not counted"
+				  : isnan(paused) ? "no pause time is visible"
+						  : NULL);
 	f->severity = SEVERITY_WARNING;
 	f->subject = vf;
 	show(f, "bytes of one VF, share of the port", "ratio", bytes / all,
@@ -320,6 +318,8 @@ enum rule_answer rule_rail_behind(const struct rule_input *in, struct finding *f
 		return ANSWER_NO;
 	if (!g || g->carried.n < RAILS_MIN)
 		return cannot_decide(f, "fewer than three siblings to compare with");
+	if (isnan(in->mean[SIGNAL_BYTES_RECEIVED]) && isnan(in->mean[SIGNAL_BYTES_SENT]))
+		return cannot_decide(f, "bytes are not counted");
 	if (in->now_ms - in->history->watched_ms < 1000 * RAILS_S ||
 	    g->carried.most < BUSY * in->line || g->carried.second < ALIKE * g->carried.most ||
 	    own > g->carried.least || own >= BEHIND * g->carried.second || has_symptoms(in))

@@ -5,6 +5,8 @@
 
 #include "rules.h"
 
+/* A port counts as in use for this time after its last pod or traffic: jobs end with their link. */
+#define USED_MS	    (3600 * UINT64_C(1000))
 /* The period in which gpud counts flaps. */
 #define FLAPS_MS    (12 * 3600 * UINT64_C(1000))
 /* The PHY receives idle symbols and their errors, too: count at least this share of the line as
@@ -31,12 +33,32 @@ static bool has_pf_with_link(const struct rule_input *in)
 	return false;
 }
 
+/* Grades a link that is down, or was. If its port is in use, it is critical while it is down,
+ * because jobs fail within seconds, and if it goes down repeatedly. A port without use is a
+ * warning. */
+static void grade_link(const struct rule_input *in, struct finding *f, double down_s,
+		       unsigned flaps)
+{
+	const struct history *h = in->history;
+	bool used = h->used_ms && in->now_ms - h->used_ms < USED_MS;
+	bool fails = flaps >= threshold(in, LIMIT_flaps_critical) ||
+		     (h->down && down_s >= threshold(in, LIMIT_down_critical_seconds));
+
+	f->severity = used && fails ? SEVERITY_CRITICAL : SEVERITY_WARNING;
+	f->near = used ? (double)NAN : 0;
+}
+
 enum rule_answer rule_link_flap(const struct rule_input *in, struct finding *f)
 {
 	const struct history *h = in->history;
 	double down_s = h->down_ms ? (double)(in->now_ms - h->down_ms) / 1000 : 0;
+	double critical_s = threshold(in, LIMIT_down_critical_seconds);
 	unsigned flaps = history_flaps(h, in->now_ms, FLAPS_MS);
+	bool repeats;
 
+	grade_link(in, f, down_s, flaps);
+	if (in->port->state == PORT_UNKNOWN && isnan(rate_of(in, SERIES_LINK_DOWN)))
+		return cannot_decide(f, "the port's state is not visible");
 	if (in->port->admin_down || !in->settled)
 		return ANSWER_NO;
 	if (!h->went_down && !(h->down && h->was_active) && !returned_changed(in))
@@ -47,23 +69,21 @@ enum rule_answer rule_link_flap(const struct rule_input *in, struct finding *f)
 	f->at_once = !has_pf_with_link(in);
 	f->since_ms = h->down_ms ? h->down_ms : h->flap_ms[0];
 	f->since_exact = true;
-	f->severity = flaps >= threshold(in, LIMIT_flaps_critical) ||
-				      down_s >= threshold(in, LIMIT_down_critical_seconds)
-			      ? SEVERITY_CRITICAL
-			      : SEVERITY_WARNING;
 	if (in->port->gid_moved)
 		f->why =
 			"an address moved to another GID index: existing queue pairs use the old one";
 	f->last_ms = h->down_ms ? 0 : h->flap_ms[0];
-	/* While the link is down, the duration has the limit; otherwise one event is enough for a
-	 * warning. */
+	repeats = f->severity == SEVERITY_CRITICAL && flaps >= threshold(in, LIMIT_flaps_critical);
+	/* The limits are those that made it critical. Otherwise one event is enough for a warning.
+	 */
 	if (h->down_ms)
 		show(f, "link down for", "s", down_s,
-		     limit_of(in, f, SEVERITY_CRITICAL, (double)NAN,
-			      threshold(in, LIMIT_down_critical_seconds)));
+		     f->severity == SEVERITY_CRITICAL && !repeats && critical_s > 0 ? critical_s
+										    : (double)NAN);
 	show(f, "times the link went down in 12 h", "", flaps,
-	     limit_of(in, f, SEVERITY_CRITICAL, h->down_ms ? (double)NAN : 1,
-		      threshold(in, LIMIT_flaps_critical)));
+	     repeats	  ? threshold(in, LIMIT_flaps_critical)
+	     : h->down_ms ? (double)NAN
+			  : 1);
 	show_word(f, "roce_port_state", in->port->state, port_state_name(in->port->state));
 	return ANSWER_YES;
 }
@@ -77,6 +97,8 @@ enum rule_answer rule_port_off(const struct rule_input *in, struct finding *f)
 	double limit_s = threshold(in, h->up_in_pod ? LIMIT_port_off_seconds
 						    : LIMIT_port_unused_seconds);
 
+	if (h->holder && in->port->state == PORT_UNKNOWN)
+		return cannot_decide(f, "the port's state is not visible");
 	if (!h->off_ms || off_s < limit_s)
 		return ANSWER_NO;
 	f->severity = h->up_in_pod ? SEVERITY_WARNING : SEVERITY_INFO;
@@ -126,12 +148,14 @@ static void show_lane(const struct rule_input *in, struct finding *f)
 			      "ratio", most / sum, (double)NAN);
 }
 
-static enum rule_answer judge_icrc(const struct rule_input *in, struct finding *f)
+/* Judges packets that a correct frame delivered damaged. unseen: as for no_sign(). */
+static enum rule_answer judge_icrc(const struct rule_input *in, struct finding *f,
+				   const char *unseen)
 {
 	double icrc = tally_rate(in, TALLY_ICRC);
 
 	if (!(icrc >= limit(in, LIMIT_least_events)))
-		return ANSWER_NO;
+		return no_sign(f, unseen);
 	f->since_ms = in->history->tally[TALLY_ICRC].since_ms;
 	f->severity = SEVERITY_WARNING;
 	f->why =
@@ -158,6 +182,7 @@ static double error_ratio(const struct rule_input *in, enum span span)
 
 enum rule_answer rule_bad_link(const struct rule_input *in, struct finding *f)
 {
+	static const char no_phy[] = "no counter of PHY errors is visible";
 	uint64_t lately_ms = in->span_ms[SPAN_LATELY];
 	double errors = window_mean(in->window, in->timeline, SIGNAL_PHY_ERRORS, lately_ms);
 	double ratio, warning = limit(in, LIMIT_bit_errors_warning);
@@ -165,11 +190,10 @@ enum rule_answer rule_bad_link(const struct rule_input *in, struct finding *f)
 	if (!in->settled)
 		return cannot_decide(f, "the link may still be training");
 	if (isnan(errors))
-		return isnan(rate_of(in, SERIES_ICRC_ERRORS))
-			       ? cannot_decide(f, "no counter of PHY errors is visible")
-			       : judge_icrc(in, f);
+		return isnan(rate_of(in, SERIES_ICRC_ERRORS)) ? cannot_decide(f, no_phy)
+							      : judge_icrc(in, f, no_phy);
 	if (errors == 0)
-		return judge_icrc(in, f);
+		return judge_icrc(in, f, NULL);
 	if (in->line == 0 && in->history->phy_rate == 0)
 		return cannot_decide(f, "neither the bits received nor the port's rate is visible");
 	ratio = fmax(error_ratio(in, SPAN_RECENT), error_ratio(in, SPAN_LATELY));
@@ -177,7 +201,7 @@ enum rule_answer rule_bad_link(const struct rule_input *in, struct finding *f)
 		ratio = error_ratio(in, SPAN_LONG);
 	if (ratio < warning ||
 	    window_count(in->window, in->timeline, SIGNAL_PHY_ERRORS, lately_ms, 0) < 2)
-		return judge_icrc(in, f);
+		return judge_icrc(in, f, NULL);
 	grade(f, ratio, threshold(in, LIMIT_bit_errors_critical));
 	show(f, "errors not corrected by FEC per bit received", "ratio", ratio,
 	     limit_of(in, f, SEVERITY_CRITICAL, threshold(in, LIMIT_bit_errors_warning),

@@ -47,7 +47,11 @@ enum rule_answer rule_packet_loss(const struct rule_input *in, struct finding *f
 		return cannot_decide(f, "neither packets nor bytes are counted");
 	loss = find_loss(in, factor);
 	if (!(loss.rate > 0))
-		return isnan(naks) ? cannot_decide(f, "NAKs received are not counted") : ANSWER_NO;
+		return isnan(naks)
+			       ? cannot_decide(f, "NAKs received are not counted")
+			       : no_sign(f, isnan(timeouts)
+						    ? "timeouts are not counted; there are no NAKs"
+						    : NULL);
 	grade(f, loss.share, critical);
 	f->signal = loss.signal;
 	/* A peer that is down has the same symptoms until its queue pairs fail. */

@@ -145,6 +145,21 @@ static double marked_here(const struct rule_input *in)
 	return tally_rate(in, TALLY_HOST_MARKED) / in->packets_received;
 }
 
+/* True if no priority is lossless: then there is no pause of a priority, and NICs do not count it.
+ */
+static bool pfc_is_off(const struct port_observation *o)
+{
+	return o->settings && (o->settings->seen & SETTINGS_PFC) && o->settings->pfc == 0;
+}
+
+/* Returns what could show a slow receiver and is not visible; NULL: nothing. */
+static const char *unseen_of_receiver(const struct rule_input *in)
+{
+	if (isnan(in->mean[SIGNAL_PAUSE_SENT]) && !pfc_is_off(in->port))
+		return "no pause time is visible";
+	return isnan(in->mean[SIGNAL_DISCARDS]) ? "no discards are visible" : NULL;
+}
+
 /* Finds a host that does not keep up with arrivals although the line is not full. */
 static enum rule_answer slow_receiver(const struct rule_input *in, struct finding *f)
 {
@@ -158,7 +173,7 @@ static enum rule_answer slow_receiver(const struct rule_input *in, struct findin
 	if (!in->judgeable)
 		return cannot_decide(f, "the link is not up, or was not in the whole sample");
 	if (!pauses && !marks && !drops_on_arrival(in))
-		return ANSWER_NO;
+		return no_sign(f, unseen_of_receiver(in));
 	if (isnan(in->use_received))
 		return cannot_decide(f, "the utilization of the line is not visible");
 	if (in->use_received >= fmin(ceiling(in, LIMIT_slow_receiver_utilisation), 1) ||
@@ -254,7 +269,9 @@ enum rule_answer rule_slow_receiver_nic_cache(const struct rule_input *in, struc
 	if (isnan(qps) && isnan(mrs))
 		return cannot_decide(f, "queue pairs and memory regions are not counted");
 	if (!(qps >= least) && !(mrs >= least))
-		return ANSWER_NO;
+		return no_sign(f, isnan(qps)   ? "queue pairs are not counted"
+				  : isnan(mrs) ? "memory regions are not counted"
+					       : NULL);
 	if (pcie_stalled(in) >= threshold(in, LIMIT_pcie_stalled))
 		return ANSWER_NO;
 	answer = slow_receiver(in, f);
@@ -334,6 +351,8 @@ static enum rule_answer paused_in_silence(const struct rule_input *in, struct fi
 
 	if (!in->judgeable)
 		return cannot_decide(f, "the link is not up, or was not in the whole sample");
+	if (isnan(paused))
+		return no_sign(f, pfc_is_off(in->port) ? NULL : "no pause time is visible");
 	if (!sustained(in, SIGNAL_PAUSE_RECEIVED, limit(in, LIMIT_pause_received) * factor_of(in)))
 		return ANSWER_NO;
 	if (isnan(cnp) && in->limits->expected != CC_PFC_ONLY)

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cleanup.h"
 #include "search.h"
 
 #include "rules.h"
@@ -100,10 +101,29 @@ enum rule_answer rule_function_restricted(const struct rule_input *in, struct fi
 	return ANSWER_YES;
 }
 
+/* True if at least two counters of the same events can be compared. */
+static bool can_compare(const struct rule_input *in)
+{
+	static const enum series pairs[][2] = {
+		{SERIES_CNP_SENT, SERIES_CE},
+		{SERIES_CNP_HANDLED, SERIES_CNP_RECEIVED},
+		{SERIES_OPTIONAL_CE, SERIES_CE},
+		{SERIES_OPTIONAL_CNP_SENT, SERIES_CNP_SENT},
+		{SERIES_OPTIONAL_CNP_RECEIVED, SERIES_CNP_RECEIVED},
+	};
+	bool pause = !isnan(in->pause_sent.share) || !isnan(in->pause_received.share);
+
+	return pause ||
+	       any_of(ARRAY_SIZE(pairs), i,
+		      !isnan(rate_of(in, pairs[i][0])) && !isnan(rate_of(in, pairs[i][1])));
+}
+
 enum rule_answer rule_contradicting_counters(const struct rule_input *in, struct finding *f)
 {
 	if (in->history->disagree_s < CONTRADICTION_S)
-		return ANSWER_NO;
+		return no_sign(f, can_compare(in)
+					  ? NULL
+					  : "no two counters of the same events are visible");
 	f->severity = SEVERITY_WARNING;
 	f->since_ms = rule_first_of(in, in->history->disagree_s);
 	show(f, "roce_ecn_ce_received_packets_total", "1/s", rate_of(in, SERIES_CE), (double)NAN);

@@ -10,8 +10,10 @@
 
 /* Values of a port that the rules of other ports need. */
 struct port_load {
-	double bytes;	  /* per second, both directions */
-	double received;  /* per second, received only */
+	double bytes; /* per second, both directions */
+	/* Recent bytes a second on the wire: of a PF with its VFs, which share it; of a VF those of
+	 * its PF's wire. NaN: unknown. */
+	double wire_received, wire_sent;
 	double ce_share;  /* recent share of the packets received that are marked CE */
 	double minute;	  /* bytes a second, mean of about a minute */
 	double corrected; /* bits a second that FEC corrects, mean of about a minute */

@@ -98,14 +98,14 @@
 	X(counters_disagree, "ratio", 2, 1, 1000,                                                                                      \
 	  "ratio of two counters of the same events; the limit for CNPs sent / marks and for CNPs handled / received is fixed at 1.2") \
                                                                                                                                        \
-	X(down_critical_seconds, "s", 240, 0, 86400,                                                                                   \
-	  "a link that is down for longer than this is critical")                                                                      \
+	X(down_critical_seconds, "s", 0, 0, 86400,                                                                                     \
+	  "a link in use that is down for at least this time is critical; 0: from the beginning")                                      \
 	X(port_off_seconds, "s", 30, 0, 3600,                                                                                          \
 	  "a pod's port is reported if it is down for longer than this and no link is down")                                           \
 	X(port_unused_seconds, "s", 600, 0, 86400,                                                                                     \
 	  "the same, for a port that was never up since the pod got it")                                                               \
 	X(flaps_critical, "", 3, 2, 8,                                                                                                 \
-	  "a link that goes down this number of times in 12 h is critical")                                                            \
+	  "a link in use that goes down this number of times in 12 h is critical")                                                     \
 	X(neighbour_share, "ratio", 0.7, 0, 1, "share of the port's bytes, for a noisy VF")                                            \
 	X(clear_bytes, "B/s", 1e9, 0, 1e12,                                                                                            \
 	  "minimum traffic of a port without symptoms, to exclude the network")                                                        \

@@ -27,9 +27,13 @@ struct finding {
 	enum severity severity;
 	/* Ratio of a warning's value to the critical limit; NaN: no limit applies. */
 	double near;
-	bool yields;	 /* it is a symptom of the causes in the row's `yields` */
-	bool at_once;	 /* one sample is enough for a verdict, as for counted faults */
-	const char *why; /* reason if undecided, remark if yes; static; NULL = none */
+	bool yields;  /* it is a symptom of the causes in the row's `yields` */
+	bool at_once; /* one sample is enough for a verdict, as for counted faults */
+	/* Answered no, but counters that could show the fault are not visible: the cause counts as
+	 * undecided. */
+	bool unseen;
+	/* reason if undecided or unseen, remark if yes; static; NULL = none */
+	const char *why;
 	/* the port with the pods concerned; NULL: this port */
 	const struct port_observation *subject;
 	/* The signal that shows the onset, initially that of the row; valid if has_signal. */

@@ -95,26 +95,13 @@ static void verdict_event_add_pods(const struct verdict *v, const struct verdict
 		snprintf(ret + len, size - len, " and %zu more", v->n_pods - n);
 }
 
-/* The first pod is the event's own, the others are listed. */
-static void verdict_event_set_pods(const struct verdict *v, const struct verdict *all, size_t n_all,
-				   struct event *e)
+/* The first pod is the event's own. */
+static void verdict_event_set_pod(const struct verdict *v, struct event *e)
 {
-	const struct observed_pod *pod;
-	size_t len = 0, pos = 0;
-
-	while ((pod = verdict_next_pod(v, all, n_all, &pos)) != NULL) {
-		char name[sizeof(pod->namespace) + sizeof(pod->name) + 4];
-		int n = snprintf(name, sizeof(name), "%s%s/%s", len ? "," : "", pod->namespace,
-				 pod->name);
-
-		if (!e->pod[0]) {
-			snprintf(e->namespace, sizeof(e->namespace), "%s", pod->namespace);
-			snprintf(e->pod, sizeof(e->pod), "%s", pod->name);
-		} else if (len + (size_t)n < sizeof(e->other_pods)) {
-			memcpy(e->other_pods + len, name, (size_t)n + 1);
-			len += (size_t)n;
-		}
-	}
+	if (v->n_pods == 0)
+		return;
+	snprintf(e->namespace, sizeof(e->namespace), "%s", v->pods[0].namespace);
+	snprintf(e->pod, sizeof(e->pod), "%s", v->pods[0].name);
 }
 
 bool verdict_event(const struct verdict *v, const struct verdict *all, size_t n_all,
@@ -131,7 +118,7 @@ bool verdict_event(const struct verdict *v, const struct verdict *all, size_t n_
 		 : worse ? "DiagnosisWorse"
 			 : "DiagnosisOnset");
 	memcpy(ret->device, v->function, sizeof(ret->device));
-	verdict_event_set_pods(v, all, n_all, ret);
+	verdict_event_set_pod(v, ret);
 	if (ends)
 		verdict_end_message(v, ret->message, sizeof(ret->message));
 	else if (worse)

@@ -21,6 +21,7 @@ void verdicts_begin(struct diagnosis *d)
 			d->verdicts[kept] = d->verdicts[i];
 			d->owners[kept] = d->owners[i];
 		}
+		d->owners[kept].before = d->verdicts[kept].severity;
 		d->verdicts[kept++].change = VERDICT_SAME;
 	}
 	d->n_verdicts = kept;
@@ -194,12 +195,17 @@ static void gather_pods(struct diagnosis *d, struct verdict *v)
 
 /* Raises the severity to the highest of the verdicts that this one explains on the ports of VFs:
  * even on a management port, whose own verdicts are info. */
-static void raise_severity(const struct diagnosis *d, struct verdict *v)
+static void raise_severity(const struct diagnosis *d, size_t at)
 {
+	struct verdict *v = &d->verdicts[at];
+
+	if (cause_row(v->cause)->severity_now)
+		v->of_vfs = SEVERITY_NONE;
 	for (size_t i = 0; i < d->n_verdicts; i++)
 		if (d->verdicts[i].severity > v->of_vfs && verdict_leads(v, &d->verdicts[i])) {
 			v->of_vfs = d->verdicts[i].severity;
-			if (v->change == VERDICT_SAME && v->of_vfs > v->severity)
+			if (v->change == VERDICT_SAME && v->of_vfs > v->severity &&
+			    v->of_vfs > d->owners[at].before)
 				v->change = VERDICT_SEVERITY;
 		}
 	if (v->of_vfs > v->severity)
@@ -217,7 +223,7 @@ void verdicts_gather(struct diagnosis *d)
 	for (size_t i = 0; any && i < d->n_verdicts; i++)
 		if (verdict_is_reported(&d->verdicts[i]) && !d->verdicts[i].pf[0]) {
 			gather_pods(d, &d->verdicts[i]);
-			raise_severity(d, &d->verdicts[i]);
+			raise_severity(d, i);
 		}
 }
 

@@ -14,16 +14,24 @@ int event_ring_init(struct event_ring *ring)
 
 void event_ring_done(struct event_ring *ring)
 {
+	for (size_t i = 0; i < ring->n; i++)
+		free((char *)ring->slots[i].other_pods);
 	free(ring->slots);
 	*ring = (struct event_ring){0};
+}
+
+/* NULL is the same as "". */
+static bool event_has_same_pods(const struct event *a, const struct event *b)
+{
+	return strcmp(a->other_pods ? a->other_pods : "", b->other_pods ? b->other_pods : "") == 0;
 }
 
 static bool event_is_same(const struct event *a, const struct event *b)
 {
 	return a->type == b->type && strcmp(a->reason, b->reason) == 0 &&
 	       strcmp(a->device, b->device) == 0 && strcmp(a->pod, b->pod) == 0 &&
-	       strcmp(a->namespace, b->namespace) == 0 &&
-	       strcmp(a->other_pods, b->other_pods) == 0 && strcmp(a->message, b->message) == 0;
+	       strcmp(a->namespace, b->namespace) == 0 && event_has_same_pods(a, b) &&
+	       strcmp(a->message, b->message) == 0;
 }
 
 /* Returns the index of the same event in `order`; ring->n: none. */
@@ -68,7 +76,10 @@ void event_ring_add(struct event_ring *ring, const struct event *e)
 		kept->count += count;
 	} else {
 		kept = event_slot(ring);
+		free((char *)kept->other_pods);
 		*kept = *e;
+		/* Out of memory: the event is about its own pod only. */
+		kept->other_pods = e->other_pods ? strdup(e->other_pods) : NULL;
 		kept->count = count;
 	}
 	kept->last_ms = e->last_ms;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "host_series.h"
-#include "search.h"
+#include "verdict_pods.h"
 
 static const struct family families[N_DIAGNOSIS_FAMILIES] = {
 	[DIAGNOSIS] =
@@ -102,56 +102,21 @@ static void diagnosis_add_pod(struct text *t, const struct verdict *v, const cha
 	text_addf(t, "} 1\n");
 }
 
-static bool is_listed(const struct verdict *v, uint32_t n, const char *namespace, const char *pod)
-{
-	return any_of(n, i,
-		      strcmp(v->pods[i].name, pod) == 0 &&
-			      strcmp(v->pods[i].namespace, namespace) == 0);
-}
-
-/* Has the pod a VF that the verdict of its PF affects? */
-static bool is_of_affected_vf(const struct diagnosis_report *r, const struct verdict *v,
-			      const struct host *host, const struct pod_device *d)
-{
-	const struct function *fn = d->pod[0] ? host_function(host, d->id) : NULL;
-
-	return fn && verdict_relation(v, r->verdicts, r->n_verdicts, "", v->port, fn->parent) ==
-			     VERDICT_OF_PF;
-}
-
-/* Those of VFs beyond the first ones, which the verdict lists; each once. */
-static void add_other_pods(struct text *t, const struct diagnosis_report *r,
-			   const struct verdict *v, const struct resource_table *table,
-			   const struct host *host)
-{
-	const struct pod_device *held = table->held.devices;
-
-	for (size_t i = 0; i < table->held.n; i++)
-		if (!is_listed(v, VERDICT_PODS_MAX, held[i].namespace, held[i].pod) &&
-		    is_of_affected_vf(r, v, host, &held[i]) &&
-		    !any_of(i, k,
-			    strcmp(held[k].pod, held[i].pod) == 0 &&
-				    strcmp(held[k].namespace, held[i].namespace) == 0 &&
-				    is_of_affected_vf(r, v, host, &held[k])))
-			diagnosis_add_pod(t, v, held[i].namespace, held[i].pod);
-}
-
 static int diagnosis_add_pods(struct page *p, const struct diagnosis_report *r,
 			      const struct resource_table *table, const struct host *host)
 {
 	int failed = diagnosis_begin_family(p, &families[DIAGNOSIS_POD]);
+	const struct verdict_holders holders = {r, table, host};
 
 	for (size_t i = 0; failed == 0 && i < r->n_verdicts; i++) {
 		const struct verdict *v = &r->verdicts[i];
+		const char *namespace, *name;
+		size_t pos = 0;
 
 		if (!verdict_is_reported(v))
 			continue;
-		for (uint32_t k = 0; k < v->n_pods && k < VERDICT_PODS_MAX; k++)
-			if (!is_listed(v, k, v->pods[k].namespace, v->pods[k].name))
-				diagnosis_add_pod(&p->text, v, v->pods[k].namespace,
-						  v->pods[k].name);
-		if (v->n_pods > VERDICT_PODS_MAX && table && host)
-			add_other_pods(&p->text, r, v, table, host);
+		while (verdict_pods_next(&holders, v, &pos, &namespace, &name))
+			diagnosis_add_pod(&p->text, v, namespace, name);
 	}
 	page_end(p);
 	return failed;

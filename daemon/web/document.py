@@ -133,7 +133,9 @@ def titles(folder):
 def urgency(section):
     """The key of URGENCIES that a cause's impact begins with, and a line that says how soon to act."""
     words = " ".join(re.search(r"^\*\*Impact\.\*\* (.+?)[.:](?=\s)", section, re.M | re.S)[1].split())
-    key = next(key for key in URGENCIES if words.startswith(key))
+    key = next((key for key in URGENCIES if words.startswith(key)), None)
+    if key is None:
+        raise SystemExit(f"docs/runbook.md: an impact begins with none of {', '.join(URGENCIES)}: {words}")
     line = {"None": "Nothing to do", "No hurry": key}.get(key, "Act " + key[0].lower() + key[1:]) + words[len(key):]
     return key, f'<p class="urgency" data-urgency="{URGENCIES[key][1]}">{markdown.inline(line)}</p>\n'
 

@@ -379,6 +379,8 @@ class Model {
 		}
 		if (p.facts.watch === 'warming')
 			return [UNKNOWN, 'No rate yet'];
+		if (name === 'ce_share' && p.now.bytes_received === 0)
+			return ['–', 'No packets arrive that could be marked'];
 		return ['–', this.unseenWhy(p, name)];
 	}
 

@@ -400,6 +400,37 @@ def one_cable_is_one_verdict():
         equal([e for e in node.diagnosis("?ended=1")["ended"] if e["cause"] == "port_off"], [])
 
 
+class SevenVfs(Node):
+    """One PF with more VFs than pods in the text of an event."""
+
+    @staticmethod
+    def make(dir):
+        daemon_python.make_tree(dir)
+        shutil.rmtree(dir + "/sys")
+        subprocess.run([daemon_python.programs["mk_sysfs"], dir + "/sys", "1", "7", "upstream"], env=dict(os.environ, BUS="1"), check=True, stdout=subprocess.DEVNULL)
+
+
+@check
+def an_event_belongs_to_each_of_its_pods():
+    """Also to those that its text only counts."""
+    names = [f"llm-{i}" for i in range(7)]
+    with SevenVfs() as node, Pods(node, *names):
+        story = node.story(PF)
+        story.play(TRAFFIC)
+        node.judged(PF)
+        eventually("the pods are known", lambda: sum(p["held"] for p in node.diagnosis()["ports"]) == len(names))
+        story.play()
+        node.link("ens1np0", False)
+        story.state(*DOWN)
+        eventually("a verdict", lambda: (node.verdict(PF, "link_flap") or {"podCount": 0})["podCount"] == len(names))
+        onset, = node.events("DiagnosisOnset", "link_flap")
+        equal(sorted(p["name"] for p in onset["pods"]), names)
+        assert "and 1 more" in onset["message"], onset
+        for name in names:
+            found = json.loads(node.get(f"/api/v1/events?pod=train/{name}"))["events"]
+            assert any(e["reason"] == "DiagnosisOnset" for e in found), name
+
+
 @check
 def a_link_that_goes_down_does_not_wait_for_the_next_sample():
     interval = 200  # longer than anything is waited for

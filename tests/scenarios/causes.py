@@ -267,11 +267,13 @@ def links():
         if any(60 + 100 * i <= t < 63 + 100 * i for i in range(3)):
             set_down(p, True)
 
-    fault = expected("link_flap", onset=(60, 62))
+    fault = expected("link_flap", "critical", onset=(60, 62))
     return [
         simple("link-down-3s", down(3), {**fault, "closed": (115, 140)}),
-        simple("link-down-stays", down(1000), {**fault, "severity": "critical", "open_at_end": True}, seconds=360),
+        simple("link-down-stays", down(1000), {**fault, "open_at_end": True}, seconds=360),
         simple("link-down-uncounted", down(5, count=False), fault, port=hidden("roce_phy_link_down_total")),
+        # Neither a pod nor RDMA used it: a warning, however long.
+        simple("link-down-unused", down(1000), {**fault, "severity": "warning", "open_at_end": True, "pod": None}, port=Port(pods=[]), traffic=(0, 0), seconds=360),
         simple("link-flaps-3", flaps, expected("link_flap", "critical", onset=(60, 62)), seconds=400),
         simple("link-taken-down", lambda p, t, on: (down(1000)(p, t, on), with_keys(admin_down=True)(p, t, on)), expected("port_off", onset=(59, 62))),
         simple("link-taken-down-of-no-pod", lambda p, t, on: (down(1000)(p, t, on), with_keys(admin_down=True)(p, t, on)), port=Port(pods=[])),
@@ -420,7 +422,7 @@ def nic_resets():
         simple("nic-reset-queue", some(tx_timeouts=1), expected("nic_reset", onset=(60, 63))),
         simple("nic-reset-report", some(health_reports=1), expected("nic_reset", onset=(60, 63))),
         simple("nic-reset-thrice", three_times, expected("nic_reset", "critical", onset=(60, 63)), seconds=800),
-        simple("nic-reset-and-link", resets_the_port, [expected("nic_reset", onset=(60, 63)), expected("link_flap", onset=(60, 63))]),
+        simple("nic-reset-and-link", resets_the_port, [expected("nic_reset", onset=(60, 63)), expected("link_flap", "critical", onset=(60, 63))]),
         simple("nic-reset-of-a-storm", paused_for_good, expected("pause_storm_victim", "critical"), jitter=0),
         simple("nic-reset-none", some(at=500)),
         simple("nic-reset-before", begins_late),

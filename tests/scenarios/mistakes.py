@@ -10,7 +10,7 @@ from causes import hidden, links, once, rates, simple, with_keys  # noqa: F401
 from stories import busy, set_down
 from world import EVENTS, Port, Scenario, expected, line, scenario, series
 
-FLAP = expected("link_flap", onset=(60, 62))
+FLAP = expected("link_flap", "critical", onset=(60, 62))
 
 
 def flap_at(*times, seconds=3):
@@ -33,7 +33,7 @@ def mistake_01_once_per_boot():
     return [
         simple("mistake-01-three-onsets", flap_at(60, 260, 460), {**FLAP, "severity": "critical", "onsets": 3}, seconds=640),
         simple("mistake-01-up-clears-nothing-else", dirty_and_flapping, [
-            expected("bad_link", "critical", open_at_end=True), expected("link_flap", onset=(100, 102))], seconds=300),
+            expected("bad_link", "critical", open_at_end=True), expected("link_flap", "critical", onset=(100, 102))], seconds=300),
     ]
 
 

@@ -124,7 +124,7 @@ def ports_that_are_off():
 
 @scenario
 def ports_of_one_cable():
-    one = expected("link_flap", device="mlx5_0", onset=(59, 62), pod="train/rank-1")
+    one = expected("link_flap", "critical", device="mlx5_0", onset=(59, 62), pod="train/rank-1")
     late = [{**one, "onset": [60, 63]}]
 
     def stays(t, pf, vfs):
@@ -154,7 +154,7 @@ def ports_of_one_cable():
         node("one-cable-vf-was-off", 3, first_off, [port_off(1, onsets=2, open_at_end=True, reason="explained"),
                                                    {**one, "onset": [119, 122]}], seconds=500),
         node("one-cable-without-its-pf", 2, lambda t, pf, vfs: [fall(v, 60 <= t < 90) for v in vfs],
-             [expected("link_flap", device=f"mlx5_{i}", onset=(59, 62), pod=f"train/rank-{i}") for i in (1, 2)],
+             [expected("link_flap", "critical", device=f"mlx5_{i}", onset=(59, 62), pod=f"train/rank-{i}") for i in (1, 2)],
              vfs=[vf(1, parent="0000:99:00.0"), vf(2, parent="0000:99:00.0")]),
     ]
 
@@ -166,7 +166,7 @@ def links_and_since_when():
         if t in (60, 140):
             vfs[0].extra["admin_down"] = t == 60
 
-    wanted = expected("link_flap", device="mlx5_1", onset=(59, 62), pod=None, evidence="times the link went down in 12 h")
+    wanted = expected("link_flap", "critical", device="mlx5_1", onset=(59, 62), pod=None, evidence="times the link went down in 12 h")
     return [node("link-down-since", 1, unmasked, [wanted], seconds=200, vfs=[vf(1, pods=[], parent="0000:99:00.0")])]
 
 

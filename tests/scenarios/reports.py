@@ -34,7 +34,7 @@ def state_and_counter_in_one_poll():
         if t == 60:
             p.once["link_down"] = 1
 
-    return simple("report-both-at-once", behave, [expected("link_flap", onset=(59, 63)), expected("bad_link", "critical", onset=(59, 135), open_at_end=True)],
+    return simple("report-both-at-once", behave, [expected("link_flap", "critical", onset=(59, 63)), expected("bad_link", "critical", onset=(59, 135), open_at_end=True)],
                   seconds=400)
 
 
@@ -55,7 +55,7 @@ def flap_recovers_by_itself():
         if t == 60:
             p.once["link_down"] = 1
 
-    return simple("report-flap-recovers", behave, expected("link_flap", onset=(59, 63), closed=(118, 132)), seconds=300)
+    return simple("report-flap-recovers", behave, expected("link_flap", "critical", onset=(59, 63), closed=(118, 132)), seconds=300)
 
 
 @scenario

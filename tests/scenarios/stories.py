@@ -262,7 +262,7 @@ def set_down(port, down):
 def story_09_flap_and_moved_gid():
     """Down for 3 s; an address moves; the old queue pairs die 8.6 s later."""
     a = Port("mlx5_0", 200, qps={"count": 16, "peers": 4})
-    s = Scenario("story-09-flap-and-moved-gid", [a], [expected("link_flap", onset=(60, 62), opened_by=62, remark="another GID index")])
+    s = Scenario("story-09-flap-and-moved-gid", [a], [expected("link_flap", "critical", onset=(60, 62), opened_by=62, remark="another GID index")])
 
     def behave(t):
         busy(a, 0, 0 if t >= 60 else 20e9)

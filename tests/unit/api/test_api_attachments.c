@@ -190,7 +190,7 @@ static void test_an_event_of_several_pods(void **state)
 		struct event_ring ring;
 
 		assert_int_equal(event_ring_init(&ring), 0);
-		snprintf(e.other_pods, sizeof(e.other_pods), "%s", rows[i].others);
+		e.other_pods = rows[i].others;
 		event_ring_add(&ring, &e);
 		if (api_events_any(&ring, &filter) != rows[i].want)
 			fail_msg("%s of %s", rows[i].pod, rows[i].others);

@@ -391,6 +391,41 @@ static void test_full(void **state)
 	assert_string_equal(condition_health(&f->condition), "critical");
 }
 
+static struct undecided_list *undecided_of(struct undecided_list **ret, const enum cause *causes,
+					   size_t n)
+{
+	*ret = calloc(1, sizeof(**ret) + n * sizeof((*ret)->items[0]));
+	assert_non_null(*ret);
+	for (size_t i = 0; i < n; i++)
+		(*ret)->items[(*ret)->n++] = (struct undecided){"unseen", causes[i], -1};
+	return *ret;
+}
+
+/* Faults of the network that were not judged: a VF's link and pause are judged on its PF. */
+static void test_unjudged(void **state)
+{
+	static const enum cause of_vf[] = {CAUSE_BAD_LINK, CAUSE_SLOW_RECEIVER, CAUSE_PACKET_LOSS,
+					   CAUSE_CNP_LOST, CAUSE_REORDERING},
+				of_pf[] = {CAUSE_BAD_LINK};
+	struct undecided_list *vf, *pf;
+	struct fixture *f = *state;
+
+	f->ports[1].undecided = undecided_of(&vf, of_vf, ARRAY_SIZE(of_vf));
+	assert_condition(f, "ok");
+	assert_int_equal(f->condition.n_unjudged, 1);
+	assert_int_equal(f->condition.unjudged[0].cause, CAUSE_PACKET_LOSS);
+	f->ports[0].undecided = undecided_of(&pf, of_pf, ARRAY_SIZE(of_pf));
+	assert_condition(f, "ok");
+	assert_int_equal(f->condition.n_unjudged, 2);
+	assert_int_equal(f->condition.unjudged[0].cause, CAUSE_BAD_LINK);
+	f->ports[0].undecided = NULL;
+	f->ports[0].watch = WATCH_WARMING;
+	assert_condition(f, "ok");
+	assert_int_equal(f->condition.n_unjudged, 2);
+	free(vf);
+	free(pf);
+}
+
 static void test_json(void **state)
 {
 	struct fixture *f = *state;
@@ -425,6 +460,7 @@ TEST_GROUP(condition)
 		cmocka_unit_test_setup_teardown(test_slots, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_device_in_the_pods_namespace, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_full, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_unjudged, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_json, setup, teardown),
 	};
 

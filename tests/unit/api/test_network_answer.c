@@ -102,6 +102,63 @@ static void test_each_side(void **state)
 		   "No fault of the network is visible from this node, on 1 judged port");
 }
 
+#define CAUSE_OF(c, why)                                                                           \
+	(struct undecided)                                                                         \
+	{                                                                                          \
+		why, CAUSE_##c, -1                                                                 \
+	}
+
+/* A no names what could not be judged, the causes with one reason together. */
+static void test_what_was_not_judged(void **state)
+{
+	static const char phy[] = "no counter of PHY errors is visible",
+			  pause[] = "no pause time is visible";
+	struct network_answer a = {0};
+	struct condition c = judged(0), other = judged(0);
+
+	(void)state;
+	c.unjudged[c.n_unjudged++] = CAUSE_OF(BAD_LINK, phy);
+	c.unjudged[c.n_unjudged++] = CAUSE_OF(PAUSE_STORM_VICTIM, pause);
+	c.unjudged[c.n_unjudged++] = CAUSE_OF(PAUSED_BY_NETWORK, pause);
+	network_answer_add(&a, "mlx5_2", &c);
+	assert_answer(&a, NETWORK_NO,
+		      "No fault of the network is visible from this node, on 1 judged port; not "
+		      "judged: bad_link (no counter of PHY errors is visible); "
+		      "pause_storm_victim, paused_by_network (no pause time is visible)");
+	other.unjudged[other.n_unjudged++] = CAUSE_OF(BAD_LINK, phy);
+	other.troubles[other.n++] = trouble_of(WORD_NO_RDMA);
+	network_answer_add(&a, "mlx5_3", &other);
+	assert_answer(
+		&a, NETWORK_NO,
+		"No fault of the network is visible from this node. This node is at fault: "
+		"mlx5_3: the function has no RDMA device in the host (no_rdma, critical); not "
+		"judged: bad_link (no counter of PHY errors is visible); "
+		"pause_storm_victim, paused_by_network of mlx5_2 (no pause time is visible)");
+	/* Symptoms that are all visible leave no doubt. */
+	c.n_clear = 1;
+	a = (struct network_answer){0};
+	network_answer_add(&a, "mlx5_2", &c);
+	assert_answer(&a, NETWORK_NO, "No: the network is certainly not the bottleneck");
+}
+
+/* Reasons that do not fit are counted. */
+static void test_many_reasons(void **state)
+{
+	static char why[NETWORK_UNJUDGED_MAX][UNDECIDED_SIZE];
+	char text[NETWORK_ANSWER_SIZE];
+	struct network_answer a = {0};
+	struct condition c = judged(0);
+
+	(void)state;
+	for (size_t i = 0; i < NETWORK_UNJUDGED_MAX; i++) {
+		memset(why[i], 'a' + (int)i, sizeof(why[i]) - 1);
+		c.unjudged[c.n_unjudged++] = (struct undecided){why[i], (enum cause)i, -1};
+	}
+	network_answer_add(&a, "mlx5_2", &c);
+	assert_int_equal(network_answer_text(&a, text, sizeof(text)), NETWORK_NO);
+	assert_string_equal(text + strlen(text) - strlen("; and 11 more"), "; and 11 more");
+}
+
 /* Doubtful counters, even as information, and ports that are not judged. */
 static void test_the_unknown(void **state)
 {
@@ -177,8 +234,9 @@ static void test_what_is_unclear(void **state)
 TEST_GROUP(network_answer)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_no_trouble),	cmocka_unit_test(test_each_side),
-		cmocka_unit_test(test_the_unknown),	cmocka_unit_test(test_the_worst),
+		cmocka_unit_test(test_what_was_not_judged), cmocka_unit_test(test_many_reasons),
+		cmocka_unit_test(test_no_trouble),	    cmocka_unit_test(test_each_side),
+		cmocka_unit_test(test_the_unknown),	    cmocka_unit_test(test_the_worst),
 		cmocka_unit_test(test_what_is_unclear),
 	};
 

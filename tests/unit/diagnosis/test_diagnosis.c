@@ -360,6 +360,125 @@ static void undecided_causes_have_a_reason(void **state)
 	assert_true(diagnosis_undecided(f.d, 0, CAUSE_PACKET_LOSS, why));
 }
 
+static void hide(struct world_port *p, enum series first, enum series last)
+{
+	for (int s = (int)first; s <= (int)last; s++)
+		p->o.value[s] = (double)NAN;
+}
+
+#define HIDE_MAX 6
+
+/* A cause is not judged if a counter that could show it alone is not visible, although others are:
+ * it counts as undecided, with the reason. */
+static void what_cannot_be_seen_is_not_judged(void **state)
+{
+	static const struct {
+		enum cause cause;
+		struct {
+			enum series first, last;
+		} hidden[HIDE_MAX];
+		size_t n;
+		const char *why;
+	} rows[] = {
+		{CAUSE_BAD_LINK,
+		 {{SERIES_SYMBOL_ERRORS, SERIES_SYMBOL_ERRORS},
+		  {SERIES_CRC_ERRORS, SERIES_CRC_ERRORS},
+		  {SERIES_UNCORRECTABLE, SERIES_UNCORRECTABLE}},
+		 3,
+		 "no counter of PHY errors is visible"},
+		{CAUSE_PAUSED_BY_NETWORK,
+		 {{SERIES_PAUSE_RECEIVED, SERIES_PAUSE_RECEIVED_LAST}},
+		 1,
+		 "no pause time is visible"},
+		{CAUSE_SLOW_RECEIVER,
+		 {{SERIES_PAUSE_SENT, SERIES_PAUSE_SENT_LAST}},
+		 1,
+		 "no pause time is visible"},
+		{CAUSE_SLOW_RECEIVER,
+		 {{SERIES_DISCARDS_RECEIVED, SERIES_DISCARDS_RECEIVED},
+		  {SERIES_NO_BUFFER, SERIES_HOST_CONGESTION_LAST}},
+		 2,
+		 "no discards are visible"},
+		{CAUSE_SLOW_RECEIVER_NIC_CACHE,
+		 {{SERIES_MRS, SERIES_MRS}},
+		 1,
+		 "memory regions are not counted"},
+		{CAUSE_FABRIC_CONGESTION,
+		 {{SERIES_CE, SERIES_CE}, {SERIES_CNP_SENT, SERIES_CNP_SENT}},
+		 2,
+		 "marks are not counted; CNPs from peers show no congestion"},
+		{CAUSE_FABRIC_CONGESTION,
+		 {{SERIES_CNP_RECEIVED, SERIES_CNP_IGNORED}},
+		 1,
+		 "CNPs received are not counted; no marks arrive"},
+		{CAUSE_PACKET_LOSS,
+		 {{SERIES_ACK_TIMEOUTS, SERIES_ACK_TIMEOUTS}},
+		 1,
+		 "timeouts are not counted; there are no NAKs"},
+		{CAUSE_RECEIVER_NOT_READY,
+		 {{SERIES_RNR_NAK, SERIES_RNR_NAK_SENT}, {SERIES_WQE_MISSING, SERIES_WQE_MISSING}},
+		 2,
+		 "neither RNR NAKs nor missing receive work requests are counted"},
+		{CAUSE_JOB_ENDED,
+		 {{SERIES_RETRIES_EXCEEDED, SERIES_RETRIES_EXCEEDED}},
+		 1,
+		 "roce_transport_retries_exceeded_total is not visible"},
+		{CAUSE_CONTRADICTING_COUNTERS,
+		 {{SERIES_CE, SERIES_CE},
+		  {SERIES_CNP_RECEIVED, SERIES_CNP_RECEIVED},
+		  {SERIES_PAUSE_RECEIVED, SERIES_PAUSE_RECEIVED_LAST},
+		  {SERIES_PAUSE_SENT, SERIES_PAUSE_SENT_LAST}},
+		 4,
+		 "no two counters of the same events are visible"},
+	};
+	char why[UNDECIDED_SIZE];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		begin(2);
+		for (size_t k = 0; k < rows[i].n; k++)
+			hide(&f.w.ports[1], rows[i].hidden[k].first, rows[i].hidden[k].last);
+		run(60);
+		assert_false(diagnosis_undecided(f.d, 0, rows[i].cause, why));
+		if (!diagnosis_undecided(f.d, 1, rows[i].cause, why))
+			fail_msg("%s is judged", cause_row(rows[i].cause)->name);
+		assert_string_equal(why, rows[i].why);
+		teardown(NULL);
+	}
+}
+
+/* Samples that show no fault, as far as is visible, are no part of a later one, and end a verdict
+ * in the usual time. */
+static void a_no_without_all_counters_is_a_no(void **state)
+{
+	(void)state;
+	begin(1);
+	hide(&f.w.ports[0], SERIES_DISCARDS_RECEIVED, SERIES_DISCARDS_RECEIVED);
+	hide(&f.w.ports[0], SERIES_NO_BUFFER, SERIES_HOST_CONGESTION_LAST);
+	run(60);
+	f.w.ports[0].rate[SERIES_PAUSE_SENT + WORLD_PRIORITY] = 0.2;
+	run(20);
+	assert_non_null(world_verdict(f.d, "mlx5_0", CAUSE_SLOW_RECEIVER));
+	f.w.ports[0].rate[SERIES_PAUSE_SENT + WORLD_PRIORITY] = 0;
+	run(90);
+	assert_null(world_verdict(f.d, "mlx5_0", CAUSE_SLOW_RECEIVER));
+}
+
+/* Without a lossless priority there is no pause of a priority. */
+static void pause_that_is_off_needs_no_counters(void **state)
+{
+	char why[UNDECIDED_SIZE];
+
+	(void)state;
+	begin(1);
+	f.w.ports[0].settings.pfc = 0;
+	hide(&f.w.ports[0], SERIES_PAUSE_RECEIVED, SERIES_PAUSE_RECEIVED_LAST);
+	hide(&f.w.ports[0], SERIES_PAUSE_SENT, SERIES_PAUSE_SENT_LAST);
+	run(60);
+	assert_false(diagnosis_undecided(f.d, 0, CAUSE_SLOW_RECEIVER, why));
+	assert_false(diagnosis_undecided(f.d, 0, CAUSE_PAUSED_BY_NETWORK, why));
+}
+
 /* If the fault existed at the start, the first sample is not the onset. */
 static void a_fault_older_than_the_start(void **state)
 {
@@ -454,6 +573,51 @@ static void pods_of_the_vfs_of_a_pf(void **state)
 	assert_int_equal(v->n_pods, 0);
 }
 
+/* The share of the line in the evidence. */
+static double use_of(enum cause c)
+{
+	const struct verdict *v = world_verdict(f.d, "mlx5_0", c);
+
+	assert_non_null(v);
+	for (unsigned i = 0; i < v->n_evidence; i++)
+		if (strcmp(v->evidence[i].name, "received, share of the line's capacity") == 0)
+			return v->evidence[i].value;
+	fail();
+	return 0;
+}
+
+/* The line of a PF is full if its VFs fill it: the PF is no slow receiver, and a VF's congestion is
+ * not inside the fabric. If it is unknown whether its bytes contain those of its VFs, the larger
+ * ones count. */
+static void the_line_is_that_of_pf_and_vfs(void **state)
+{
+	(void)state;
+	for (int unknown = 0; unknown < 2; unknown++) {
+		begin(3);
+		strcpy(f.w.ports[0].o.function, "0000:03:00.0");
+		for (size_t i = 0; i < 3; i++) {
+			if (i > 0)
+				strcpy(f.w.ports[i].o.parent, "0000:03:00.0");
+			if (unknown) {
+				strcpy(f.w.ports[i].o.driver, "bnxt_re");
+				strcpy(f.w.ports[i].o.bytes_source, "netlink");
+			}
+		}
+		world_traffic(&f.w.ports[0], unknown ? 14e9 : 0, 1e9);
+		world_traffic(&f.w.ports[1], 7e9, 1e9);
+		world_traffic(&f.w.ports[2], 7e9, 1e9);
+		run(30);
+		f.w.ports[0].rate[SERIES_PAUSE_SENT + WORLD_PRIORITY] = 0.2;
+		run(20);
+		assert_in_range(100 * use_of(CAUSE_SLOW_RECEIVER), 54, 60);
+		world_traffic(&f.w.ports[1], 18e9, 1e9);
+		world_traffic(&f.w.ports[0], unknown ? 25e9 : 0, 1e9);
+		run(120);
+		assert_null(world_verdict(f.d, "mlx5_0", CAUSE_SLOW_RECEIVER));
+		teardown(NULL);
+	}
+}
+
 static double limit_of_main(enum cause c)
 {
 	const struct verdict *v = world_verdict(f.d, "mlx5_0", c);
@@ -462,11 +626,81 @@ static double limit_of_main(enum cause c)
 	return v->evidence[0].threshold;
 }
 
+static enum severity severity_of_link(size_t port)
+{
+	const struct verdict *v = world_verdict(f.d, f.w.ports[port].o.device, CAUSE_LINK_FLAP);
+
+	assert_non_null(v);
+	return v->severity;
+}
+
+/* A dead link under a pod, or under RDMA traffic, is critical from its first sample, and after the
+ * pod has ended; while it is up again it is a warning. Without any use it is a warning. */
+static void a_dead_link_is_critical_at_once(void **state)
+{
+	(void)state;
+	begin(3);
+	f.w.ports[0].o.pods = three_pods;
+	f.w.ports[0].o.n_pods = 1;
+	for (size_t i = 0; i < 3; i += 2)
+		world_traffic(&f.w.ports[i], 0, 0);
+	run(60);
+	for (size_t i = 0; i < 3; i++)
+		f.w.ports[i].o.state = PORT_DOWN;
+	run(1);
+	assert_int_equal(severity_of_link(0), SEVERITY_CRITICAL);
+	assert_int_equal(severity_of_link(1), SEVERITY_CRITICAL);
+	assert_int_equal(severity_of_link(2), SEVERITY_WARNING);
+	f.w.ports[0].o.n_pods = 0;
+	run(300);
+	assert_int_equal(severity_of_link(0), SEVERITY_CRITICAL);
+	assert_int_equal(severity_of_link(2), SEVERITY_WARNING);
+	f.w.ports[0].o.state = PORT_ACTIVE;
+	run(1);
+	assert_int_equal(severity_of_link(0), SEVERITY_WARNING);
+	/* Down again, it is critical again, and that is an event. */
+	f.w.ports[0].o.state = PORT_DOWN;
+	run(1);
+	assert_int_equal(severity_of_link(0), SEVERITY_CRITICAL);
+	assert_int_equal(world_verdict(f.d, "mlx5_0", CAUSE_LINK_FLAP)->change, VERDICT_SEVERITY);
+	/* A port without use is a warning however often its link goes down. */
+	for (int i = 0; i < 4; i++) {
+		f.w.ports[2].o.state = PORT_ACTIVE;
+		run(100);
+		f.w.ports[2].o.state = PORT_DOWN;
+		run(20);
+	}
+	assert_int_equal(severity_of_link(2), SEVERITY_WARNING);
+}
+
+/* The link of a PF is in use if a pod has one of its VFs. */
+static void a_dead_link_under_the_pod_of_a_vf(void **state)
+{
+	(void)state;
+	begin(2);
+	strcpy(f.w.ports[0].o.function, "0000:03:00.0");
+	strcpy(f.w.ports[1].o.parent, "0000:03:00.0");
+	for (size_t i = 0; i < 2; i++)
+		world_traffic(&f.w.ports[i], 0, 0);
+	f.w.ports[1].o.pods = three_pods;
+	f.w.ports[1].o.n_pods = 1;
+	run(60);
+	f.w.ports[0].o.state = f.w.ports[1].o.state = PORT_DOWN;
+	f.w.ports[1].o.admin_down = true;
+	run(1);
+	assert_int_equal(severity_of_link(0), SEVERITY_CRITICAL);
+	f.w.ports[0].o.state = PORT_ACTIVE;
+	run(1);
+	assert_int_equal(severity_of_link(0), SEVERITY_WARNING);
+}
+
 /* The limit belongs to the severity: none for a first flap while the link is down. */
 static void the_limit_of_the_severity(void **state)
 {
 	(void)state;
 	begin(1);
+	f.limits.value[LIMIT_down_critical_seconds] = 240;
+	diagnosis_set_thresholds(f.d, &f.limits);
 	run(60);
 	f.w.ports[0].o.state = PORT_DOWN;
 	run(2);
@@ -500,8 +734,8 @@ static void a_counter_that_moved_first(void **state)
 	}
 }
 
-/* A VF's verdict makes that of its PF critical: its limits are still those of its own severity, and
- * the longest time down is its worst value. */
+/* The verdict of a VF whose link went down again and again makes that of its PF critical: its
+ * limits are still those of its own severity, and the longest time down is its worst value. */
 static void the_severity_of_a_vf(void **state)
 {
 	struct verdict *v;
@@ -512,6 +746,8 @@ static void the_severity_of_a_vf(void **state)
 	strcpy(f.w.ports[1].o.parent, "0000:03:00.0");
 	f.w.ports[1].o.pods = three_pods;
 	f.w.ports[1].o.n_pods = 1;
+	f.limits.value[LIMIT_down_critical_seconds] = 240;
+	diagnosis_set_thresholds(f.d, &f.limits);
 	run(180);
 	for (int i = 0; i < 3; i++) {
 		f.w.ports[1].o.state = PORT_DOWN;
@@ -546,11 +782,17 @@ TEST_GROUP(diagnosis)
 		cmocka_unit_test(out_of_memory_is_survived),
 		cmocka_unit_test_teardown(samples_without_progress_of_time_are_skipped, teardown),
 		cmocka_unit_test_teardown(undecided_causes_have_a_reason, teardown),
+		cmocka_unit_test(what_cannot_be_seen_is_not_judged),
+		cmocka_unit_test_teardown(a_no_without_all_counters_is_a_no, teardown),
+		cmocka_unit_test_teardown(pause_that_is_off_needs_no_counters, teardown),
 		cmocka_unit_test_teardown(a_fault_older_than_the_start, teardown),
 		cmocka_unit_test_teardown(a_single_error, teardown),
 		cmocka_unit_test_teardown(queue_pairs_that_failed, teardown),
 		cmocka_unit_test_teardown(the_severity_of_a_vf, teardown),
 		cmocka_unit_test_teardown(pods_of_the_vfs_of_a_pf, teardown),
+		cmocka_unit_test(the_line_is_that_of_pf_and_vfs),
+		cmocka_unit_test_teardown(a_dead_link_is_critical_at_once, teardown),
+		cmocka_unit_test_teardown(a_dead_link_under_the_pod_of_a_vf, teardown),
 		cmocka_unit_test_teardown(the_limit_of_the_severity, teardown),
 		cmocka_unit_test(a_counter_that_moved_first),
 	};

@@ -195,6 +195,26 @@ static void rows_of_each_port(void **state)
 	assert_true(isnan(received(f, 0, 9)));
 }
 
+/* The share of no packets is unknown; that of packets without marks is 0. */
+static void the_share_of_nothing_is_unknown(void **state)
+{
+	struct fixture *f = *state;
+
+	step(f, 5, 2);
+	report(f);
+	assert_true(diagnosis_report_signal(&f->report, 0, SIGNAL_CE_SHARE, 0) == 0);
+	for (unsigned i = 0; i < 5; i++) {
+		struct observation o;
+
+		world_traffic(&f->world.ports[0], 0, 1e6);
+		o = world_step(&f->world, SECOND);
+		assert_int_equal(diagnosis_tick(f->d, &o), 0);
+	}
+	report(f);
+	assert_true(isnan(diagnosis_report_signal(&f->report, 0, SIGNAL_CE_SHARE, 0)));
+	assert_true(diagnosis_report_signal(&f->report, 1, SIGNAL_CE_SHARE, 0) == 0);
+}
+
 /* The engine's next sample replaces the oldest row, which readers do not use. */
 static void rows_stay_while_the_engine_continues(void **state)
 {
@@ -278,6 +298,7 @@ TEST_GROUP(diagnosis_report)
 		cmocka_unit_test_setup_teardown(a_report_before_the_second_sample_has_no_rates,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(rows_of_each_port, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_share_of_nothing_is_unknown, setup, teardown),
 		cmocka_unit_test_setup_teardown(rows_stay_while_the_engine_continues, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_removed_port_can_be_read_until_the_next_report,

@@ -130,8 +130,6 @@ static void test_all_pods_are_named(void **state)
 					     "train/job-71, train/job-72, "));
 	assert_non_null(strstr(f->e.message, "train/job-75 and 3 more"));
 	assert_string_equal(f->e.pod, "job-7");
-	assert_string_equal(f->e.other_pods,
-			    "train/job-71,train/job-72,train/job-73,train/job-74,train/job-75");
 	/* Pods whose names do not fit are counted, too. */
 	memset(all[0].pods[1].name, 'x', sizeof(all[0].pods[1].name) - 1);
 	memset(all[0].pods[2].name, 'y', sizeof(all[0].pods[2].name) - 1);

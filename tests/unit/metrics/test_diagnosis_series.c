@@ -18,6 +18,7 @@
 #include "page_text.h"
 #include "resource_tables.h"
 #include "test_group.h"
+#include "verdict_pods.h"
 
 static void test_page(void **state)
 {
@@ -87,6 +88,7 @@ static void test_pods(void **state)
 	struct resource_table table = {.generation = 1};
 	struct host host = {0};
 	struct page *p = page_new();
+	struct text others = {0};
 	struct verdict *v;
 	char *text;
 
@@ -113,6 +115,11 @@ static void test_pods(void **state)
 		assert_int_equal(pod_list_push(&table.held, &d), 0);
 	}
 	assert_int_equal(diagnosis_series(p, &report, &table, &host), 0);
+	/* An event has the same pods, except its own. */
+	verdict_pods_others(&(struct verdict_holders){&report, &table, &host}, v, &others);
+	text_add(&others, "", 1);
+	assert_string_equal(others.data, "n/p2,n/p3,n/p4,n/p5,n/p6");
+	text_done(&others);
 	text = page_text(p, METRICS_PROMETHEUS, NULL);
 	for (int i = 0; i <= VERDICT_PODS_MAX; i++) {
 		char line[256], *at;
