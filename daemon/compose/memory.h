@@ -2,7 +2,10 @@
 /* memory.h - keeps the daemon's memory small.
  *
  * Heap: usually only one thread works at a time, but with a heap per thread, each heap would grow
- * to the size of the largest page. Code: relocating two dozen libraries touches 4 MB of their
+ * to the size of the largest page. Each thread also keeps freed blocks of up to 1 kB, which nothing
+ * returns: with 29 worker threads, 3 MB after a thousand devices have come and gone. Only the
+ * environment can prevent that (GLIBC_TUNABLES=glibc.malloc.tcache_count=0); the image and the
+ * systemd unit do. Code: relocating two dozen libraries touches 4 MB of their
  * pages, of which less than 1 MB is used again. GnuTLS, a dependency of libmicrohttpd: linking this
  * file keeps it uninitialised until TLS is needed. */
 #pragma once

@@ -37,7 +37,7 @@ class Server:
     def __init__(self, name, argv, port):
         self.name, self.port = name, port
         self.log = tempfile.TemporaryFile()
-        self.process = subprocess.Popen(argv, stdout=self.log, stderr=self.log)
+        self.process = subprocess.Popen(argv, stdout=self.log, stderr=self.log, env={**os.environ, "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"})  # as in the image
 
     def wait(self, path):
         """Waits until the path answers 200: both servers need a moment for their first sample."""

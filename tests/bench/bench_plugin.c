@@ -144,6 +144,7 @@ static void run_daemon(const struct bench *b, const char *rescan)
 	snprintf(run, sizeof(run), "%s/run", b->dir);
 	snprintf(state, sizeof(state), "%s/state", b->dir);
 	snprintf(dev, sizeof(dev), "%s/dev", b->dir);
+	setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0", 1); /* as in the image */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	execl(b->daemon, b->daemon, "--config", config, "--sysfs-root", b->tree, "--dev-root", dev,
 	      "--kubelet-dir", kubelet, "--run-dir", run, "--state-dir", state, "--listen", "",

@@ -101,7 +101,7 @@ class Daemon:
         self.process = subprocess.Popen(
             [*prefix, f"{TOP}/build/rocelet", "--sysfs-root", tree.root, "--dev-root", run, "--proc-root", run, "--run-dir", run,
              "--kubelet-dir", run, "--listen", f"127.0.0.1:{self.port}", "--rescan-interval", str(RESCAN_S),
-             "--sample-interval", str(SAMPLE_S), "--no-bpf"], stdout=self.log, stderr=self.log)
+             "--sample-interval", str(SAMPLE_S), "--no-bpf"], stdout=self.log, stderr=self.log, env={**os.environ, "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"})  # as in the image
 
     def alive(self):
         return self.process.poll() is None

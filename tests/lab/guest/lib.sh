@@ -171,8 +171,8 @@ DAEMON_LOG=$OUT/rocelet.log
 launch_rocelet() { # PROGRAM [ARGS..]
     local installed=/usr/local/sbin/${1//\//-}
     [[ -e $installed ]] || cp "$BUILD/$1" "$installed"
-    # The image has no sanitizers' libraries; they are beside the program.
-    (cd / && LD_LIBRARY_PATH=$BUILD/${1%rocelet}lib exec setpriv --bounding-set "$CAPABILITIES" --inh-caps=-all "$installed" "${@:2}") \
+    # The image has no sanitizers' libraries; they are beside the program. The tunable is the one of the image and the unit.
+    (cd / && GLIBC_TUNABLES=glibc.malloc.tcache_count=0 LD_LIBRARY_PATH=$BUILD/${1%rocelet}lib exec setpriv --bounding-set "$CAPABILITIES" --inh-caps=-all "$installed" "${@:2}") \
         >>"$DAEMON_LOG" 2>&1 &
     ROCELET_PID=$!
 }

@@ -3,6 +3,7 @@
 # Devices are added and removed again and again: the daemon does not grow, and its inventory is right in the end.
 #   churn.sh [ROUNDS]    how often a soft-RoCE device is added and removed, 250
 # proves: daemon/inventory daemon/packets
+# when: turns
 # when: soak --timeout 3600 --
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
