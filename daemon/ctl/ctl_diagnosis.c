@@ -145,13 +145,14 @@ static void show_rest(const struct ctl *c)
 static enum ctl_exit diagnosis_show(const struct ctl *c, json_t *document)
 {
 	if (!ctl_args_want_document(c->args) && c->args->ended)
-		ctl_show_ended(document, c->out);
+		ctl_show_ended(document, c->args->since || c->args->until, c->out);
 	else if (!ctl_args_want_document(c->args)) {
 		show_with_pods(c, document);
 		show_rest(c);
 	} else if (ctl_document_put(document, c->args->format, c->out) < 0)
 		return question_no_memory(c);
-	return exit_by_level(ctl_diagnosis_level(document));
+	/* A list of what is over says nothing about what is wrong now. */
+	return c->args->ended ? CTL_OK : exit_by_level(ctl_diagnosis_level(document));
 }
 
 static bool has_no_rows(const json_t *document)

@@ -644,7 +644,7 @@ void ctl_count_ended(json_int_t n, FILE *f)
 			n, n == 1 ? "" : "s");
 }
 
-void ctl_show_ended(const json_t *document, FILE *f)
+void ctl_show_ended(const json_t *document, bool is_range, FILE *f)
 {
 	struct table t = {
 		.heads = {"ENDED", "LASTED", "SEVERITY", "PORT", "CAUSE", "AS", "AT WORST", "PODS"},
@@ -658,7 +658,10 @@ void ctl_show_ended(const json_t *document, FILE *f)
 	if (t.failed)
 		fputs("out of memory\n", f);
 	else if (t.n_rows == 0)
-		fputs("no verdict ended in the last hour, or since rocelet's start\n", f);
+		fputs(is_range
+			      ? "no verdict of this time has ended; rocelet keeps those of the last hour\n"
+			      : "no verdict ended in the last hour, or since rocelet's start\n",
+		      f);
 	table_print(&t, NULL, f);
 	table_done(&t);
 }

@@ -261,6 +261,8 @@ static void test_rows_selected_by_rocectl(void **state)
 		"pods a/x --no-headers", CTL_OK, "a/x  -  -  d1  mlx5_3  -  -  -  -  -  held  -\n");
 	assert_request(OK_JSON(TWO_EVENTS), "events --since 10m", CTL_OK, "R3",
 		       "GET /api/v1/events?since=10m ");
+	assert_request(OK_JSON(TWO_EVENTS), "events --since 02:10 --until 02:20", CTL_OK, "R3",
+		       "GET /api/v1/events?since=02%3A10&until=02%3A20 ");
 	assert_request(OK_JSON("{\"events\":[{\"namespace\":\"b\",\"pod\":\"y\",\"pods\":[{"
 			       "\"namespace\":\"b\"},{\"namespace\":\"a\"}],\"reason\":\"R4\"}]}"),
 		       "events -n a", CTL_OK, "R4", NULL);
@@ -568,7 +570,8 @@ static void test_ended(void **state)
 {
 	static const struct fake_route routes[] = {
 		{"/api/v1/diagnosis?ended=1",
-		 OK_JSON("{\"verdicts\":[],\"ended\":["
+		 /* The exit status is not that of what is wrong now. */
+		 OK_JSON("{\"verdicts\":[{\"level\":3}],\"ended\":["
 			 "{\"cause\":\"a\",\"endedAs\":\"cleared\"},"
 			 "{\"cause\":\"b\",\"endedAs\":\"explained\",\"explainedBy\":\"link_flap\"},"
 			 "{\"cause\":\"c\",\"endedAs\":\"unseen\"},"
