@@ -37,7 +37,6 @@
 #include "web_page.h"
 
 #define NAME_BYTES_MAX 512
-#define RUNBOOK_FOLDER "/runbook/" /* the runbook; below it a document for each cause */
 
 /* Web documents are stored compressed, and unpacked for the few clients that do not accept gzip. */
 static void reply_web(const struct web_page *page, const struct http_request *request,
@@ -696,7 +695,7 @@ static const struct route table[] = {
 	   .example = "17"},
 	  {"wait", "integer", "seconds to wait for a change, at most 25", .example = "25"}}},
 	{"/" CAUSE_RUNBOOK, answer_runbook, NULL, "the runbook", {{0}}},
-	{RUNBOOK_FOLDER, answer_runbook, NULL, "the runbook; one page per cause below it", {{0}}},
+	{CAUSE_FOLDER, answer_runbook, NULL, "the runbook; one page per cause below it", {{0}}},
 };
 
 const struct route *routes_table(size_t *ret_n)
@@ -722,9 +721,9 @@ static const struct route *find_route(const char *path)
 static const struct web_page *find_cause_page(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	size_t folder = strlen(RUNBOOK_FOLDER), len = slash ? (size_t)(slash - path) + 1 : 0;
+	size_t folder = strlen(CAUSE_FOLDER), len = slash ? (size_t)(slash - path) + 1 : 0;
 
-	if (len < folder || memcmp(path + len - folder, RUNBOOK_FOLDER, folder) != 0)
+	if (len < folder || memcmp(path + len - folder, CAUSE_FOLDER, folder) != 0)
 		return NULL;
 	return web_cause(slash + 1);
 }

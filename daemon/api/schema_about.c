@@ -364,7 +364,7 @@ static const struct schema_about rows[] = {
 	{"remark", "what the numbers show beyond that", ANY},
 	{"advice", "what to do", ANY},
 	{"disproof", "what rules the cause out", ANY},
-	{"runbook", "path of the runbook's section", ANY},
+	{"runbook", "path of the cause's section of the runbook on this server", ANY},
 	{"EndedVerdict.ended", "when it ended", ANY},
 	{"endedMs", "the same in ms of the node's monotonic clock", ANY},
 	{"endedAs", "how it ended: cleared, gone, unseen or explained", ANY},

@@ -74,9 +74,10 @@ enum fault_side {
 	SIDE_APPLICATION,
 };
 
-/* The runbook has a section per cause, under its name. This is its path in our repository, and in
- * the daemon's HTTP tree. */
+/* The runbook has a section per cause, under its name. These are its path in our repository, and in
+ * the daemon's HTTP tree, and the folder there with a document for each cause. */
 #define CAUSE_RUNBOOK "docs/runbook.md"
+#define CAUSE_FOLDER  "/runbook/"
 
 /* A set of causes. */
 #define CAUSE_BIT(cause) ((uint64_t)1 << (cause))

@@ -75,7 +75,7 @@ static json_t *symptoms_json(const struct verdict *v)
 
 static json_t *runbook_json(const struct cause_row *row)
 {
-	return json_sprintf(CAUSE_RUNBOOK "#%s", row->name);
+	return json_sprintf(CAUSE_FOLDER "%s", row->name);
 }
 
 json_t *verdict_json(const struct verdict *v, const struct verdict *all, size_t n_all)

@@ -211,6 +211,7 @@ def marks_at_a_receiver_are_congestion_in_the_fabric():
         evidence = {e["name"]: e for e in verdict["evidence"]}
         assert any(e["threshold"] == 0.01 and 0.01 < e["value"] < 0.1 for e in evidence.values()), evidence
         equal(verdict["firstMoved"], "roce_ecn_ce_received_packets_total")
+        assert "the fabric is congested" in node.get(verdict["runbook"]), verdict["runbook"]
         value, labels = node.series()[PF, "fabric_congestion"]
         equal(value, 2)
         # The onset's series has the labels of the verdict's and the time in the API.
@@ -350,7 +351,7 @@ def a_pods_port_that_goes_down_alone():
         story.state(*UP)
         eventually("its end", lambda: node.events("DiagnosisEnd", "port_off"))
         end, = node.events("DiagnosisEnd", "port_off")
-        assert re.search(r"port_off is over, lasted \d+ s, at worst \d.* s: down for; pods: train/llm-0$", end["message"]), end
+        assert re.search(r"port_off is over, lasted \d+ s; at its worst, down for: \d.* s; pods: train/llm-0$", end["message"]), end
         ended, = [e for e in json.loads(node.get("/api/v1/live"))["ended"] if e["cause"] == "port_off"]
         equal((ended["role"], ended["endedAs"]), ("affected", "cleared"))
         equal(node.series(), {})
