@@ -597,6 +597,12 @@ static void test_no_all_clear_with_open_verdicts(void **state)
 			 "\"device\":\"mlx5_4\",\"port\":1,\"namespace\":\"train\","
 			 "\"pod\":\"llm-0\",\"troubles\":[" TROUBLE
 			 ",{\"kind\":\"device\",\"word\":\"link_down\"}]}]}")},
+		{"/api/v1/events",
+		 OK_JSON("{\"events\":["
+			 "{\"type\":\"Warning\",\"reason\":\"Old\",\"last\":\"2026-01-02T03:02:04.000Z\"},"
+			 "{\"type\":\"Warning\",\"reason\":\"DiagnosisOnset\",\"last\":\"2026-01-02T03:04:05.000Z\"},"
+			 "{\"type\":\"Warning\",\"reason\":\"PfcChanged\",\"last\":\"2026-01-02T03:03:00.000Z\"},"
+			 "{\"type\":\"Warning\",\"reason\":\"Later\",\"last\":\"2026-01-02T03:04:07.000Z\"}]}")},
 		OF_A_NODE,
 		EXPLAINED,
 		DIAGNOSIS(VERDICT, PORT_DOWN),
@@ -627,7 +633,9 @@ static void test_no_all_clear_with_open_verdicts(void **state)
 	assert_answers(lost, "diagnose", CTL_WARNING, "the link is down: mlx5_4/1 (train/llm-0)\n");
 	assert_answers(ill, "explain mlx5_4", CTL_OK,
 		       "0000:2a:00.1 (mlx5_4, ens2v0): taken; VF 0 of 0000:2a:00.0 (ens2np0); "
-		       "critical: packet_loss, since 2026-01-02T03:04:05Z (31s)\n");
+		       "critical: packet_loss, since 2026-01-02T03:04:05Z (31s)\n"
+		       "    node: keep it in service\n"
+		       "    shortly before: 2026-01-02T03:03:00.000Z  Warning  PfcChanged");
 	assert_answers(well, "explain mlx5_4", CTL_OK,
 		       "0000:2a:00.1 (mlx5_4, ens2v0): taken; VF 0 of 0000:2a:00.0 (ens2np0)\n");
 	assert_answers(ill, "explain mlx5_4 -o json", CTL_OK,
