@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "diagnosis_report.h"
-#include "dictionary.h"
 #include "host_index.h"
 #include "utc_text.h"
+#include "vf_bytes.h"
 
 void api_add_time(struct json_out *o, const struct diagnosis_report *r)
 {
@@ -78,8 +78,7 @@ static void api_add_function(struct json_out *o, const struct port_row *row)
 static void api_add_vf_bytes(struct json_out *o, const struct port_row *row, const char *source)
 {
 	const bool is_pf = row->dev && row->fn && row->fn->kind == FN_PF;
-	enum dict_vf_bytes bytes = is_pf ? dict_vf_bytes(dict_nic(row->dev->driver, 0), source)
-					 : VF_BYTES_UNKNOWN;
+	enum vf_bytes bytes = is_pf ? vf_bytes_of(row->dev->driver, source) : VF_BYTES_UNKNOWN;
 
 	if (bytes == VF_BYTES_UNKNOWN)
 		json_out_null(o, "bytesIncludeVfs");
