@@ -306,6 +306,7 @@ static int observe(struct diagnosis *d, const struct observation *all, size_t i)
 		return 0;
 	}
 	memcpy(p->bytes_source, o->bytes_source, sizeof(p->bytes_source));
+	p->mtu = o->mtu;
 	r = diagnosis_take_sample(d, p, o, !all->partial);
 	set_load(d, o, i, p);
 	if (p->applicable)
@@ -488,6 +489,7 @@ void diagnosis_port(const struct diagnosis *d, size_t i, struct port_watched *re
 				     .watch = watch_of(d, p),
 				     .watched_ms = p->history.watched_ms,
 				     .held = p->held,
+				     .mtu = p->mtu,
 				     .clear_ms = clear && !p->unseen ? p->clear_ms : 0,
 				     .ignored = port_rates_ignored(&p->rates),
 				     .resets = port_rates_resets(&p->rates),

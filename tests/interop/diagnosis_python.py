@@ -233,6 +233,8 @@ def marks_at_a_receiver_are_congestion_in_the_fabric():
         equal(node.rocectl("mlx5_1").returncode, 0)
         equal(node.rocectl("ens1np0").returncode, 4)
         equal(node.rocectl("eth9").returncode, 1)
+        # No verbs device can be opened here: the RoCE MTU follows from the netdev's 9000.
+        equal({p["activeMtu"] for p in json.loads(node.get("/api/v1/ports"))["ports"]}, {4096})
         # While it goes on, further samples add neither events nor onsets.
         node.judge_more(20)
         equal((len(node.events("DiagnosisOnset", "")), node.events("DiagnosisOnset", "")[0]["count"], node.onsets("fabric_congestion")), (1, 1, 1))
