@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the errors of callers say about a text that is not one. */
+/* The accepted forms, for error messages. */
 #define MOMENT_TEXT_FORMS                                                                          \
 	"an age such as 10m, a time of day such as 02:10, or a date such as 2026-11-30T02:10:00Z"
 

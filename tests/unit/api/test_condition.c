@@ -354,8 +354,8 @@ static void test_slots(void **state)
 	assert_slot(f, "17", "unknown");
 }
 
-/* A port of a shared HCA has the troubles of its slots, each once and with its worst severity, as the
- * pods that have them. */
+/* A port of a shared HCA has the troubles of its slots, each once and with its worst severity, as
+ * the pods that have them. */
 static void test_port_of_slots(void **state)
 {
 	struct fixture *f = *state;

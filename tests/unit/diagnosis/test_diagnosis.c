@@ -489,7 +489,7 @@ static void node_actions(void **state)
 	for (int c = 0; c < N_CAUSES; c++) {
 		const struct cause_row *row = cause_row((enum cause)c);
 
-		/* Whose fault is elsewhere, the node stays. */
+		/* If the fault is elsewhere, the node stays in service. */
 		assert_true(row->side == SIDE_NODE || row->side == SIDE_NETWORK ||
 			    cause_node_action(row, SEVERITY_CRITICAL) == NODE_KEEP);
 	}

@@ -62,7 +62,8 @@ static void test_no_moments(void **state)
 		"1969-01-01T00:00:00Z",
 		"2026-11-29T02:10x",
 		"2026-11-29T02:10:00.Z",
-		"2026-11-31T00:00:00Z", "yesterday",
+		"2026-11-31T00:00:00Z",
+		"yesterday",
 		"-10m",
 	};
 	uint64_t ms;
