@@ -3,8 +3,8 @@
  * as a whole or not at all. One exception: a wrong resource in another plugin's format is rejected
  * alone, and keeps its previous definition.
  *
- * Resources and the diagnosis' limits take effect at once. Other options are read, too, but belong
- * to running modules: changed ones are logged and need a restart. */
+ * Resources, the diagnosis' limits and lost-pool take effect at once. Other options are read, too,
+ * but belong to running modules: changed ones are logged and need a restart. */
 #include <stdio.h>
 #include <stdlib.h>
 

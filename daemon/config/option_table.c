@@ -148,10 +148,9 @@ const struct option_def option_table[] = {
 		"congestion control of the fabric; the diagnosis judges pause, loss and missing CNPs by it"),
 	 .followed = true},
 	{ACTION("check-config", ACTION_CHECK_CONFIG,
-		"check the configuration; exit with 0 if it is valid, 2 if it cannot work, 1 if the node cannot be scanned; the last line names the pools that offer nothing on this node")},
-	{OPTION(
-		 "strict", NULL, strict,
-		 OPT_BOOL, "false", "treat an IPAM plugin that is not in cni-path as an error; with --check-config also exit with 1 if there are warnings about the file or a resource is left out, and with 3 if the file is right, but not for this node: a pool matches no device, has no slots, or has devices without character devices"),
+		"check the configuration; exit with 0 if it is valid, 2 if it cannot work, 1 if the node cannot be scanned or a file for TLS or authentication is wrong; the last line names the pools that offer nothing on this node")},
+	{OPTION("strict", NULL, strict, OPT_BOOL, "false",
+		"treat an IPAM plugin that is not in cni-path as an error; with --check-config also exit with 1 if there are warnings about the file or a resource is left out, and with 3 if the file is right, but not for this node: a pool matches no device, has no slots, or has devices without character devices, a netdev of mirrors or packet-ports does not exist, or no group matches"),
 	 .flag_only = true},
 	{ACTION("print-config", ACTION_PRINT_CONFIG,
 		"print the options in effect as a configuration file and exit")},

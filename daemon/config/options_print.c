@@ -129,7 +129,8 @@ void options_markdown(FILE *f)
 	}
 	fputs("\n## diagnosis\n\nThe key `diagnosis` of the configuration file is an object with the limits of the diagnosis; it is\n"
 	      "not a flag. [diagnosis.md](diagnosis.md#thresholds) lists the limits with their ranges and defaults.\n"
-	      "rocelet applies changes of this key and of `expect-congestion-control` without a restart.\n\n"
+	      "rocelet applies changes of this key, of `expect-congestion-control` and of `lost-pool` without a\n"
+	      "restart. Changes of other options take effect at the next start.\n\n"
 	      "rocelet refuses a time (`release_..._seconds`, `longest_gap_seconds`, `stale_source_seconds`,\n"
 	      "`clear_seconds`) that is less than two sample intervals. If `sample-interval` is long, their\n"
 	      "defaults are longer, too.\n",

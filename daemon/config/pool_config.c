@@ -214,7 +214,8 @@ static int parse_pools(struct parse *p, const struct json_place *at, const json_
 
 	if (!json_is_array(list))
 		return parse_fail(p, at, "is not a list");
-	if (json_array_size(list) == 0)
+	/* A group may offer nothing on purpose. */
+	if (json_array_size(list) == 0 && !p->top)
 		parse_warn(p, at, "is empty, it offers no resource");
 	p->forgiving = g->peers;
 	json_array_foreach (list, i, item) {

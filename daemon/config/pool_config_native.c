@@ -257,8 +257,11 @@ static int check_selector(struct parse *p, const struct json_place *at, const st
 {
 	if (d->pool.type != DEVICE_AUX_NET && s->aux_types.n > 0)
 		return parse_fail(p, at, "auxTypes needs \"deviceType\": \"auxNetDevice\"");
-	if (d->pool.type != DEVICE_NET && (s->pkeys.n > 0 || s->vdpa != VDPA_NONE))
-		return parse_fail(p, at, "pKeys and vdpaType need \"deviceType\": \"netDevice\"");
+	if (d->pool.type != DEVICE_NET &&
+	    (s->pkeys.n > 0 || s->vdpa != VDPA_NONE || s->need_vhost_net))
+		return parse_fail(
+			p, at,
+			"pKeys, vdpaType and needVhostNet need \"deviceType\": \"netDevice\"");
 	if (d->pool.type == DEVICE_AUX_NET && s->pci_addresses.n > 0)
 		return parse_fail(p, at, "an auxNetDevice has no PCI address, see rootDevices");
 	if (d->pool.type == DEVICE_ACCELERATOR &&

@@ -58,10 +58,11 @@ static void answer_start(const struct resource *s, struct plugin_answer *answer,
 
 	if (r == 0)
 		r = check_nodes(s, in.view, ids, &e);
-	for (size_t i = 0; i < ids.n && r == 0; i++)
-		r = resource_check_health(s, ids.ids[i], ignored, &e);
+	/* Before the health, because its error names the missing node. */
 	if (r == 0)
 		r = allocation_check(&in, ids, &e);
+	for (size_t i = 0; i < ids.n && r == 0; i++)
+		r = resource_check_health(s, ids.ids[i], ignored, &e);
 	if (r == 0)
 		plugin_answer_started(answer);
 	else

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // agent.js - the state of rocelet itself: doctor's findings, its parts and sources, causes that cannot be judged, the configuration in effect.
 
+// The words of `rocectl doctor` in the words of a heading.
+const FINDING_TITLES = {dirty: 'Device not clean', orphan: 'Device left behind', drift: 'Settings of a pod changed', chardev: 'No device files', unhealthy: 'Device unhealthy', setting: 'Setting of this host', journal: 'Journal', runtime: 'Container runtime',
+	kubelet: 'Kubelet', config: 'Configuration', empty: 'Pool without devices', view: 'Pods not visible', privilege: 'Missing permission', stuck: 'Work does not end'};
+
+function makeFindingTitle({kind}) {
+	return make('strong', {'data-tip': `rocectl doctor: ${shown(kind)}`}, FINDING_TITLES[kind] ?? sentenceCase(shown(kind)));
+}
+
 // Groups findings that differ only in their object.
 function findingGroups(findings) {
 	return [...groupBy(findings, (f) => `${f.kind} ${f.what} ${f.help}`).values()];
@@ -8,22 +16,49 @@ function findingGroups(findings) {
 
 function makeFinding(model, group, i) {
 	const [f] = group;
-	return make('li', {key: String(i)}, make('p', {}, makeMark('unhealthy', false), ' ', makeCode(f.kind), group.map((one, n) => one.object && [n > 0 ? ', ' : ' ', makeObjectLink(model, one.object), one.pod && [make('span', {class: 'quiet'}, ' of '), makePodLink({namespace: one.namespace, name: one.pod})]])), make('p', {}, `${sentenceCase(withClock(shown(f.what))).replace(/\.$/, '')}.`),
+	return make('li', {key: String(i)}, make('p', {}, makeMark('unhealthy', false), ' ', makeFindingTitle(f), group.map((one, n) => one.object && [n > 0 ? ', ' : ' ', makeObjectLink(model, one.object), one.pod && [make('span', {class: 'quiet'}, ' of '), makePodLink({namespace: one.namespace, name: one.pod})]])), make('p', {}, `${sentenceCase(withClock(shown(f.what))).replace(/\.$/, '')}.`),
 		f.help && make('p', {class: 'quiet'}, withCode(sentenceCase(f.help).replace(/([^.?!])$/, '$1.')), f.fixable && [' At once: ', makeCode('rocectl doctor --fix')]));
 }
 
-// A configuration file that is not in use, or null.
+// "FILE:LINE[:COLUMN]: "KEY": what is wrong", of which all but the last may be missing.
+const CONFIG_ERROR = /^(?:([^\s"]+?):(\d+)(?::\d+)?: )?(?:"([^"]+)": )?(.*)$/s;
+
+// The band about a configuration file that is not in use, or null.
 function makeConfigNotice(model) {
-	const found = model.documents.doctor?.findings.find((f) => f.kind === 'config');
-	return found ? make('p', {class: 'notice', key: 'config', 'data-kind': 'warning'}, makeMark('warning', false), ' ', make('strong', {}, 'Configuration rejected'), `: ${shown(found.what).replace(/^the configuration file is refused: /, '')}. `, make('span', {class: 'quiet'}, withCode(sentenceCase(found.help)))) : null;
+	const found = model.documents.doctor?.findings.find((f) => f.kind === 'config' && /^the configuration file is (refused|held): /.test(f.what));
+	if (!found)
+		return null;
+	const isHeld = found.what.includes(' is held: '), [, file, line, key, error] = CONFIG_ERROR.exec(found.what.replace(/^.*? is (refused|held): /, '')), kind = /^The previous/.test(found.help) ? 'warning' : 'critical';
+	return make('section', {class: 'notice rejected', key: 'config', 'data-kind': kind, 'aria-labelledby': 'rejected-title'}, make('header', {}, make('h2', {id: 'rejected-title'}, makeMark(kind, false), isHeld ? ' Configuration change held' : ' Configuration rejected'), make('a', {href: '#config'}, 'Configuration in effect')),
+		makeFacts([['File', file && [makeCode(file), `, line${NBSP}${line}`]], ['Key', key && makeCode(key)], [isHeld ? 'Reason' : 'Error', sentenceCase(shown(error))], ['In force', withCode(found.help)]]));
 }
 
-// One line per cause, with the number of ports.
-function makeUndecided(model) {
-	const groups = [...groupBy(model.documents.diagnosis?.undecided ?? [], (u) => `${u.cause} ${u.why}`).values()];
-	if (groups.length === 0)
-		return make('p', {class: 'quiet'}, model.documents.diagnosis === null ? 'Loading' : (model.ports?.length ?? 0) > 0 ? 'All causes are judged on all ports.' : 'There is no port to judge.');
-	return make('ul', {class: 'undecided'}, groups.map((group) => make('li', {key: `${group[0].cause} ${group[0].why}`}, make('span', {'data-tip': group[0].cause}, causeTitle(group[0].cause)), make('span', {class: 'quiet clip', tabindex: '0', 'data-tip': sentenceCase(shown(group[0].why))}, sentenceCase(shown(group[0].why))), make('span', {class: 'number'}, group.length === model.ports?.length ? 'all ports' : count(group.length, 'port')))));
+// The source of counters that a reason is about, on most drivers.
+const UNDECIDED_SOURCES = [[/pause time|discards|802\.3x|FEC|PHY|PCIe stall/, 'ethtool'], [/lossless priorities/, 'dcb']];
+
+// [title, what helps] of the reason why a cause is not judged: what is one thing to change is one title.
+function undecidedReason(agent, why) {
+	const [, source] = UNDECIDED_SOURCES.find(([pattern]) => pattern.test(why)) ?? [];
+	if (/BPF/.test(why))
+		return [agent?.parts.some((part) => part.name === 'BPF' && part.works !== true) ? 'BPF is switched off' : 'Not seen by BPF', 'The overlay native loads the programs.'];
+	if (/no node can decide/.test(why))
+		return ['Judged by an alert', 'It compares all nodes.'];
+	if (/link is not up|for a minute/.test(why))
+		return ['No link, or too short a time', 'A sample without a gap is needed.'];
+	if (agent && source && !agent.sources.some((s) => s.name === source && isKnown(s.ageMs)))
+		return [`${sentenceCase(SOURCE_NAMES[source])} are not read`, `On most drivers these are from the source ${source}.`];
+	return ['Missing counters or settings', 'The driver, its firmware or this container does not show them.'];
+}
+
+// The causes that are not judged, by reason; the words of the diagnosis for each cause are folded.
+function makeUndecided(model, agent) {
+	const {diagnosis} = model.documents, reasons = [...groupBy(diagnosis?.undecided ?? [], (u) => undecidedReason(agent, u.why)[0])].map(([title, list]) => ({title, list, causes: [...groupBy(list, (u) => u.cause).values()], ports: new Set(list.map(portKey)).size}));
+	const portsText = (n) => (n === model.ports?.length ? '' : ` on ${count(n, 'port')}`), lower = (text, i) => (i > 0 ? text.replace(/^[A-Z](?=[a-z])/, (c) => c.toLowerCase()) : text);
+	if (reasons.length === 0)
+		return make('p', {class: 'quiet'}, diagnosis === null ? 'Loading' : (model.ports?.length ?? 0) > 0 ? 'All causes are judged on all ports.' : 'There is no port to judge.');
+	return reasons.sort((a, b) => b.list.length - a.list.length).map(({title, list, causes, ports}) => make('section', {class: 'reason', key: title}, make('header', {}, make('h3', {}, title), make('span', {class: 'quiet'}, `${count(causes.length, 'cause')}${portsText(ports)}`)), make('p', {class: 'quiet'}, undecidedReason(agent, list[0].why)[1]),
+		make('details', {}, make('summary', {}, causes.map(([u]) => causeTitle(u.cause)).map(lower).join(', ')),
+			make('ul', {class: 'undecided'}, [...groupBy(list, (u) => `${u.cause} ${u.why}`).values()].map(([u, ...more]) => make('li', {key: `${u.cause} ${u.why}`}, make('span', {}, causeTitle(u.cause)), make('span', {class: 'quiet'}, sentenceCase(shown(u.why)), portsText(more.length + 1))))))));
 }
 
 const AGENT_PATH = 'api/v1/agent';
@@ -116,8 +151,8 @@ class AgentView {
 			model.dead && makeNotice({kind: 'unknown', text: 'Not known now', why: page.state.text}), makeConfigNotice(model),
 			make('div', {class: 'halves'}, make('div', {class: 'column'},
 				makePanel('Findings', makeCode('rocectl doctor'), doctor === null ? make('p', {class: 'quiet'}, page.missing('api/v1/doctor')) : doctor.findings.length === 0 ? make('p', {class: 'quiet'}, model.dead ? 'Not known: the newest sample is too old.' : 'Agent health: no findings.') : make('ul', {class: 'findings'}, findingGroups(doctor.findings).map((group, i) => makeFinding(model, group, i)))),
-				makePanel('Causes not judged', make('span', {class: 'quiet'}, 'and why, on how many ports'), makeUndecided(model))),
-			make('div', {class: 'column'}, makePanel('Parts', null, makeParts(page, model, agent)), makePanel('Configuration in effect', makeCode('rocelet --print-config'), config === null ? make('p', {class: 'quiet'}, page.missing('api/v1/config')) : this.settings.render(config))))];
+				makePanel('Causes not judged', make('span', {class: 'quiet'}, 'by what is missing'), makeUndecided(model, agent))),
+			make('div', {class: 'column'}, makePanel('Parts of rocelet', null, makeParts(page, model, agent)), makePanel('Configuration in effect', makeCode('rocelet --print-config'), config === null ? make('p', {class: 'quiet'}, page.missing('api/v1/config')) : this.settings.render(config))))];
 	}
 
 	title() {

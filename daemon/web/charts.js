@@ -42,7 +42,7 @@ class Chart {
 			width, height: this.height, legend: {show: false}, padding: [6, 26, 0, 0],
 			series: [{}, ...this.spec.signals.map(([, label, colour], i) => ({label, stroke: () => tokenColour(colour), width: 1.5, dash: DASHES[i], points: {show: false},
 				fill: i === 0 ? () => tokenColour(colour).replace('rgb(', 'rgba(').replace(')', ', 0.08)') : undefined}))],
-			axes: [{...axis, space: 56, size: 26, values: (_, splits, __, ___, step) => splits.map((s) => timeOfDay(s * 1000).slice(0, step >= 60 ? 5 : 8))},
+			axes: [{...axis, grid: {show: false}, space: 56, size: 26, values: (_, splits, __, ___, step) => splits.map((s) => timeOfDay(s * 1000).slice(0, step >= 60 ? 5 : 8))},
 				{...axis, size: 48, space: 30, values: (_, splits) => splits.map((v) => scaled(v, '', shortNumber))}],
 			scales: {x: {range: () => this.panel.range()}, y: {range: () => [0, this.panel.topOf(this.spec)]}},
 			cursor: {sync: {key: this.panel.sync.key}, drag: {x: true, y: false, setScale: false}, points: {size: 5}},

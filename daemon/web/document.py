@@ -22,8 +22,12 @@ import npm
 
 STYLE = re.compile(r'[ \t]*<link rel="stylesheet" href="([^"]+)">\n')
 EARLY = re.compile(r'[ \t]*<script src="([^"]+)" data-early></script>\n')
+URGENCIES = {"Now": ("Act now", "now"), "Today": ("Act today", "today"), "At the next maintenance": ("At the next maintenance", "later"),
+             "No hurry": ("No hurry", "later"), "None": ("Nothing to do", "none")}  # first words of an impact: (heading, data-urgency)
+SECTION = re.compile(r"^## (\w+)\n(.*?)(?=^## |\Z)", re.M | re.S)
 LABEL = re.compile(r"<p><strong>([^<]+?)\.?</strong> (.)")  # the label of a paragraph, which becomes its heading
 SCRIPT = re.compile(r'[ \t]*<script src="([^"]+)"></script>\n')
+COMMENT = re.compile(r"^\t*(?:// .*|/\* [^*]*\*/)\n", re.M)  # on lines of its own
 
 
 def read(path):
@@ -32,9 +36,9 @@ def read(path):
 
 
 def part(folder, npm_dir, name):
-    """A file's text; a file of a package has its licence before it."""
+    """A file's text without its comments; a file of a package has its licence before it."""
     if not name.startswith("npm/"):
-        return read(f"{folder}/{name}")
+        return COMMENT.sub("", read(f"{folder}/{name}"))
     _, package, path = name.split("/", 2)
     there = npm.package(f"{folder}/packages", npm_dir, package)
     return f"/*! {package}\n{read(there + '/LICENSE').strip()} */\n{read(f'{there}/{path}')}\n"
@@ -116,10 +120,40 @@ def links(title, rows, current=None):
     return f"<p>{title}</p>\n<ul>\n{items}</ul>\n"
 
 
-def runbook(frame, allowed, text):
+def titles(folder):
+    """A function that returns a cause in words, as causeTitle() of text.js."""
+    acronyms = dict(re.findall(r"(\w+): '(\w+)'", re.search(r"ACRONYMS = \{(.*?)\}", read(folder + "/text.js"))[1]))
+
+    def title(cause):
+        words = " ".join(acronyms.get(word, word) for word in cause.split("_"))
+        return words[0].upper() + words[1:]
+    return title
+
+
+def urgency(section):
+    """The key of URGENCIES that a cause's impact begins with, and a line that says how soon to act."""
+    words = " ".join(re.search(r"^\*\*Impact\.\*\* (.+?)[.:](?=\s)", section, re.M | re.S)[1].split())
+    key = next((key for key in URGENCIES if words.startswith(key)), None)
+    if key is None:
+        raise SystemExit(f"docs/runbook.md: an impact begins with none of {', '.join(URGENCIES)}: {words}")
+    line = {"None": "Nothing to do", "No hurry": key}.get(key, "Act " + key[0].lower() + key[1:]) + words[len(key):]
+    return key, f'<p class="urgency" data-urgency="{URGENCIES[key][1]}">{markdown.inline(line)}</p>\n'
+
+
+def by_urgency(sections, title, prefix="", current=None):
+    """Contents: the causes in words, by how soon to act."""
+    return "".join(links(heading, [(prefix + name, title(name)) for name, section in sections if urgency(section)[0] == key], current) for key, (heading, _) in URGENCIES.items())
+
+
+def runbook(frame, allowed, text, title):
+    sections = [found for found in SECTION.findall(text) if "**Impact.**" in found[1]]
     whole = frame.replace("@TITLE@", "Runbook").replace("@SELF@", "#").replace("@BACK@", "").replace("@TURN@", "")
-    contents = links("Runbook", [("#" + markdown.anchor(heading), markdown.inline(heading)) for heading in re.findall(r"^## (.*)$", text, re.M)])
-    return c_rows("runbook", whole.replace("@CONTENTS@", contents).replace("@RUNBOOK@", markdown.to_html(text)), allowed)
+    others = [heading for heading in re.findall(r"^## (.*)$", text, re.M) if heading not in dict(sections)]
+    contents = links("Runbook", [("#" + markdown.anchor(heading), markdown.inline(heading)) for heading in others]) + by_urgency(sections, title, "#")
+    body = markdown.to_html(text)
+    for name, section in sections:
+        body = body.replace(f'<h2 id="{name}">{name}</h2>\n', f'<h2 id="{name}">{title(name)} <code>{name}</code></h2>\n{urgency(section)[1]}')
+    return c_rows("runbook", whole.replace("@CONTENTS@", contents).replace("@RUNBOOK@", body), allowed)
 
 
 def label(found):
@@ -128,27 +162,28 @@ def label(found):
     return f'<p id="{name}"><strong><a href="#{name}">{found[1]}</a></strong> {found[2].upper()}'
 
 
-def turn(names, i):
+def turn(names, i, title):
     """Links to the causes before and after the one at i."""
-    return "".join(f'<a class="button" rel="{rel}" href="{names[k]}">{before}{names[k]}{after}</a>\n' for rel, k, before, after in (("prev", i - 1, "‹ ", ""), ("next", i + 1, "", " ›"))
+    return "".join(f'<a class="button" rel="{rel}" href="{names[k]}">{before}{title(names[k])}{after}</a>\n' for rel, k, before, after in (("prev", i - 1, "‹ ", ""), ("next", i + 1, "", " ›"))
                    if 0 <= k < len(names))
 
 
-def causes(frame, text):
+def causes(frame, text, title):
     """Each section as a document of its own, for web_page.c: cause_NAME_packed, and WEB_CAUSES(X), a list of X(NAME, length). Its heading is the section's
     quote, which is the cause in words, and the cause's name. Its links lead to the documents of the other causes."""
-    made, listed, sections = "", "", re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", text, re.M | re.S)
+    made, listed, sections = "", "", [found for found in SECTION.findall(text) if "**Impact.**" in found[1]]
+    sections.sort(key=lambda found: list(URGENCIES).index(urgency(found[1])[0]))  # as in the contents
     names = [name for name, _ in sections]
     for i, (name, section) in enumerate(sections):
         quote, rest = re.fullmatch(r"\s*((?:> [^\n]*\n)+)(.*)", section, re.S).groups()
         quote = " ".join(line[2:] for line in quote.splitlines())
         heading = f'<h1 id="{name}">{markdown.inline(quote[0].upper() + quote[1:])} <code>{name}</code></h1>\n'
-        here = "".join(f'<a class="button" href="../#{place}={name}">{title}</a> ' for place, title in (("overview?problem", "Open problems"), ("ports?q", "Ports with it"), ("events?q", "Its events")))
+        here = "".join(f'<a class="button" href="../#{place}={name}">{word}</a> ' for place, word in (("overview?problem", "Open problems"), ("ports?q", "Ports with it"), ("events?q", "Its events")))
         body = LABEL.sub(label, markdown.to_html(rest.replace("](#", "](#/")))
-        contents = links("This cause", re.findall(r'<p id="([^"]+)"><strong><a href="#[^"]+">([^<]+)', body)).replace('href="', 'href="#') + links("All causes", [(other, other) for other in names], name)
-        inside = f'{heading}<p class="actions">{here}</p>\n{body}'
-        document = frame.replace("@TITLE@", f"{name} · Runbook").replace("@SELF@", "./").replace("@TURN@", f'<nav class="turn" aria-label="neighbours">\n{turn(names, i)}</nav>\n')
-        document = document.replace("@BACK@", f'<p class="crumbs"><a href="./">Runbook</a> / {name} <a class="to-contents" href="#contents">Contents</a></p>\n').replace("@CONTENTS@", contents)
+        contents = links("This cause", re.findall(r'<p id="([^"]+)"><strong><a href="#[^"]+">([^<]+)', body)).replace('href="', 'href="#') + by_urgency(sections, title, current=name)
+        inside = f'{heading}{urgency(section)[1]}<p class="actions">{here}</p>\n{body}'
+        document = frame.replace("@TITLE@", f"{title(name)} · Runbook").replace("@SELF@", "./").replace("@TURN@", f'<nav class="turn" aria-label="neighbours">\n{turn(names, i, title)}</nav>\n')
+        document = document.replace("@BACK@", f'<p class="crumbs"><a href="./">Runbook</a> / {title(name)} <a class="to-contents" href="#contents">Contents</a></p>\n').replace("@CONTENTS@", contents)
         data = document.replace("@RUNBOOK@", inside.replace('href="#/', 'href="')).encode()
         made += c_bytes(f"cause_{name}", data)
         listed += f" \\\n\tX({name}, {len(data)})"
@@ -160,7 +195,7 @@ def main():
     (frame, allowed), text = runbook_frame(folder, version), read(path)
     with open(out + ".new", "w", encoding="utf-8") as f:
         f.write("/* The page and the runbook, made by document.py. */\n" + page(folder, npm_dir, schema, version)
-                + runbook(frame, allowed, text) + causes(frame, text))
+                + runbook(frame, allowed, text, titles(folder)) + causes(frame, text, titles(folder)))
     os.replace(out + ".new", out)
 
 

@@ -423,7 +423,7 @@ class Model {
 		if (pool.devices === 0)
 			return {kind: 'warning', text: 'No devices', why: pool.hint ?? 'No device matches its selectors'};
 		if (isKnown(pool.gidCapacity) && pool.gidCapacity < pool.devices)
-			return {kind: 'warning', text: `GID tables have room for ${pool.gidCapacity} of ${pool.devices} slots`, why: `At most ${count(pool.gidCapacity, 'pod gets', 'pods get')} a GID, and a pod without one cannot use RoCE`};
+			return {kind: 'warning', text: `RoCE addresses for ${grouped(pool.gidCapacity)} of ${grouped(pool.devices)} pods only`, why: `The ports' tables of RoCE addresses (GIDs) have room for ${count(pool.gidCapacity, 'pod')}, and a pod without an address cannot use RoCE`};
 		if (pool.healthy < pool.devices)
 			return {kind: 'unhealthy', text: count(pool.devices - pool.healthy, 'device unhealthy', 'devices unhealthy'), why: 'They are reported to the kubelet as unhealthy'};
 		return {kind: 'ok', text: 'Registered', why: 'The kubelet has accepted it'};

@@ -69,7 +69,7 @@ function makeBlind(page, model) {
 		return null;
 	const all = page.unfolded.has('blind'), groups = blindGroups(blind.items), rows = groups.slice(0, all ? Infinity : BLIND_SHOWN);
 	const isCut = rows.length < groups.length || (!all && rows.some(({items}) => new Set(items.map(({pod, key}) => (pod ? podKey(pod) : key))).size > BLIND_PODS));
-	return make('section', {class: 'panel flush blind', 'aria-labelledby': 'blind-title', key: 'blind'}, make('header', {}, make('h2', {id: 'blind-title'}, "Pods' devices without a verdict")),
+	return make('section', {class: 'panel flush blind', 'aria-labelledby': 'blind-title', key: 'blind'}, make('header', {}, make('h2', {id: 'blind-title'}, 'Devices of pods in trouble')),
 		make('ul', {}, rows.map(({state, items, why, help}) => make('li', {key: `${state.text} ${help}`}, makeMark(state.kind, true), make('strong', {class: 'state', 'data-kind': state.kind}, state.text), make('div', {}, makeBlindPods(items, all)),
 			make('span', {class: 'quiet'}, why && `${sentenceCase(why)}.`, help && [' ', withCode(help)])))),
 		isCut && makeButton(`Show all ${grouped(blind.items.length)}`, () => page.unfold('blind'), {class: 'more'}));
@@ -260,7 +260,7 @@ function unfitReasons(model, pool) {
 function poolParts(model, pool) {
 	const unfit = Math.max(0, pool.devices - pool.healthy), used = Math.max(0, pool.devices - unfit - pool.free), allocated = Math.min(used, pool.allocated), heldUnfit = Math.min(unfit, pool.allocated - allocated);
 	const reasons = unfitReasons(model, pool), isExplained = sumOf(reasons.map(([, n]) => n)) === unfit - heldUnfit;
-	return [['used', allocated, 'allocated'], ['used-unhealthy', heldUnfit, 'allocated and unhealthy'], ['blocked', used - allocated, isKnown(pool.gidCapacity) && pool.gidCapacity < pool.devices ? 'without room in the GID tables' : 'reserved or returning'],
+	return [['used', allocated, 'allocated'], ['used-unhealthy', heldUnfit, 'allocated and unhealthy'], ['blocked', used - allocated, isKnown(pool.gidCapacity) && pool.gidCapacity < pool.devices ? 'without a RoCE address left' : 'reserved or returning'],
 		['free', pool.free, 'available'], ['unhealthy', unfit - heldUnfit, `unhealthy${isExplained && reasons.length > 0 ? `: ${reasons.map(([text, n]) => (reasons.length > 1 ? `${n} ${text}` : text)).join('; ')}` : ''}`]].filter(([, n]) => n > 0);
 }
 
@@ -303,30 +303,32 @@ function eventRuns(events) {
 	return runs;
 }
 
-function makeAgo(model, unixMs) {
+// The time of an event, as in the list of events; pointer and focus show its age.
+function makeEventTime(model, unixMs) {
 	const s = (model.nowMs - unixMs) / 1000, [by, unit] = s < 60 ? [1, 's'] : s < 3600 ? [60, 'min'] : s < 172800 ? [3600, 'h'] : [86400, 'days'];
 	const time = makeTime(unixMs);
-	time.dataset.tip = `${time.textContent}, ${time.dataset.tip}`;
-	setText(time, `${Math.max(0, Math.floor(s / by))} ${unit} ago`);
+	time.dataset.tip = `${Math.max(0, Math.floor(s / by))} ${unit} ago, ${time.dataset.tip}`;
+	time.tabIndex = 0;
 	return time;
 }
 
 function makeEventRun(model, run) {
 	const [e] = run, n = sumOf(run.map((one) => one.count)), kind = eventKind(e), verdict = eventVerdict(e), devices = [...new Set(run.map((one) => one.device).filter(Boolean))];
-	return make('li', {key: eventKey(e)}, makeAgo(model, Date.parse(e.last)), make('div', {}, make('p', {}, make('span', {class: 'state', 'data-kind': kind}, eventTitle(e)), n > 1 && ` ×${scaledCount(n)}`, run.length === 1 && e.device && [' ', makeObjectLink(model, e.device)]),
-		run.length > 1 ? make('p', {}, verdict ? [makeObjectLink(model, devices[0]), devices.length > 1 && make('span', {class: 'quiet'}, ` and ${devices.length - 1} more`)] : makePodLink(e)) : make('p', {class: 'quiet clip two', 'data-tip': eventMessage(model, e)}, eventDetail(model, e))));
+	const what = run.length === 1 ? [e.device && makeObjectLink(model, e.device), make('span', {class: 'quiet clip', 'data-tip': eventMessage(model, e)}, eventDetail(model, e))]
+		: verdict ? [makeObjectLink(model, devices[0]), devices.length > 1 && make('span', {class: 'quiet'}, `and ${devices.length - 1} more`)] : makePodLink(e);
+	return make('li', {key: eventKey(e)}, makeEventTime(model, Date.parse(e.last)), make('div', {}, make('p', {}, make('span', {class: 'state', 'data-kind': kind}, eventTitle(e)), n > 1 && ` ×${scaledCount(n)}`), make('p', {class: 'event-what'}, what)));
 }
 
 function makeEventsBeside(model) {
 	const {events} = model.store, others = events.filter((e) => !isOpenOnset(model, e)), runs = eventRuns(others).slice(0, EVENTS_SHOWN);
-	return makePanel(others.length < events.length ? 'Other recent events' : 'Recent events', make('a', {href: '#events', 'aria-label': 'all events'}, 'All'), runs.length === 0 ? make('p', {class: 'quiet'}, events.length > 0 ? 'No events but the problems listed here.' : 'No events since rocelet started.')
+	return makePanel(others.length < events.length ? 'Other recent events' : 'Recent events', make('a', {href: '#events'}, 'All events'), runs.length === 0 ? make('p', {class: 'quiet'}, events.length > 0 ? 'No events but the problems listed here.' : 'No events since rocelet started.')
 		: make('ul', {class: 'event-lines'}, runs.map((run) => makeEventRun(model, run))));
 }
 
 function makeAgentBeside(page, model) {
 	const {doctor} = model.documents;
 	return makePanel('Agent', make('a', {href: '#agent', 'aria-label': 'all about the agent'}, 'All'), doctor === null ? make('p', {class: 'quiet'}, page.missing('api/v1/doctor')) : doctor.findings.length === 0 ? make('p', {class: 'quiet'}, model.dead ? 'Not known now.' : 'Agent health: no findings.')
-		: findingGroups(doctor.findings).slice(0, 4).map((group, i) => [group[0], group, i]).map(([f, group, i]) => make('div', {class: 'agent-line', key: String(i)}, make('p', {}, makeMark('unhealthy', false), ' ', makeCode(f.kind), group.slice(0, OBJECTS_NAMED).map((one, n) => one.object && [n > 0 ? ', ' : ' ', makeObjectLink(model, one.object)]), group.length > OBJECTS_NAMED && ` and ${group.length - OBJECTS_NAMED} more`), make('p', {class: 'quiet clip two', 'data-tip': shown(f.what)}, sentenceCase(withClock(shown(f.what)))))));
+		: findingGroups(doctor.findings).slice(0, 4).map((group, i) => [group[0], group, i]).map(([f, group, i]) => make('div', {class: 'agent-line', key: String(i)}, make('p', {}, makeMark('unhealthy', false), ' ', makeFindingTitle(f), group.slice(0, OBJECTS_NAMED).map((one, n) => one.object && [n > 0 ? ', ' : ' ', makeObjectLink(model, one.object)]), group.length > OBJECTS_NAMED && ` and ${group.length - OBJECTS_NAMED} more`), make('p', {class: 'quiet clip two', 'data-tip': shown(f.what)}, sentenceCase(withClock(shown(f.what)))))));
 }
 
 // Shown in place of problems, figures and rails if the node has no port.
@@ -358,7 +360,7 @@ class OverviewView {
 	render(model) {
 		const {page} = this, notice = this.seek(model), {kind, title, lines} = page.headline, hasPorts = (model.ports ?? []).length > 0, isEmpty = model.ports !== null && !hasPorts;
 		return [make('header', {class: 'headline'}, make('div', {class: 'view-head'}, makeMark(kind), make('h1', {}, title)), lines.map((line) => make('p', {class: 'quiet'}, line)), makeTally(model)), notice, makeConfigNotice(model),
-			make('div', {class: 'overview'}, make('div', {class: 'column'}, isEmpty && makeNoPorts(page, model), hasPorts && model.verdicts.length === 0 && makeBlind(page, model), makeProblems(page, model, model.verdicts, model.ended), hasPorts && makeAffected(model), hasPorts && model.verdicts.length > 0 && makeBlind(page, model), hasPorts && make('section', {class: 'panel figures', 'aria-labelledby': 'figures-title'}, make('h2', {id: 'figures-title', class: 'unseen'}, 'All ports'), FIGURES.map((figure) => makeFigure(model, figure))), hasPorts && makeRails(page, model)),
+			make('div', {class: 'overview'}, make('div', {class: 'column'}, isEmpty && makeNoPorts(page, model), hasPorts && model.verdicts.length === 0 && makeBlind(page, model), makeProblems(page, model, model.verdicts, model.ended), hasPorts && make('section', {class: 'panel figures', 'aria-labelledby': 'figures-title'}, make('h2', {id: 'figures-title', class: 'unseen'}, 'All ports'), FIGURES.map((figure) => makeFigure(model, figure))), hasPorts && makeRails(page, model), hasPorts && makeAffected(model), hasPorts && model.verdicts.length > 0 && makeBlind(page, model)),
 				make('div', {class: 'column'}, makePoolsBeside(page, model), makeEventsBeside(model), !isEmpty && makeAgentBeside(page, model)))];
 	}
 

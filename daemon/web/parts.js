@@ -174,7 +174,9 @@ function bandsOf(model, verdicts) {
 function makeSparkLines(model, lines, verdicts, least) {
 	const top = Math.max(least, ...lines.flatMap((values) => [...values].filter((v) => !Number.isNaN(v))));
 	const now = model.sampleMs(), first = model.sparkFirst(), x = (ms) => Math.min(SPARK_WIDTH, Math.max(0, (1 - (now - ms) / (STEP_MS * (STEPS - first))) * SPARK_WIDTH));
+	const begins = Math.min(...lines.map((values) => values.findIndex((v) => !Number.isNaN(v))).filter((i) => i >= 0)), unknown = (begins - first) / (STEPS - 1 - first) * SPARK_WIDTH; // before it nothing was read
 	return make('svg', {class: 'spark', viewBox: `0 0 ${SPARK_WIDTH} ${SPARK_HEIGHT}`, preserveAspectRatio: 'none', 'aria-hidden': 'true'},
+		unknown > 0 && unknown < Infinity && make('rect', {class: 'ground', width: unknown.toFixed(1), height: SPARK_HEIGHT}),
 		bandsOf(model, verdicts).map(({severity, from, to}) => x(to) > x(from) && make('rect', {class: 'band', 'data-kind': severity, x: x(from).toFixed(1), width: Math.max(1, x(to) - x(from)).toFixed(1), height: SPARK_HEIGHT})),
 		lines.map((values, i) => make('path', {'data-series': String(i + 1), d: sparkPath(values, top, first)})).reverse());
 }

@@ -29,17 +29,11 @@ function makeVfPods(p) {
 	return pods.length > 0 ? make('a', {href: placeLink(['ports'], {rail: String(p.lane.n), show: 'used'}), 'data-tip': pods.map(shown).join(', ')}, `${count(pods.length, 'pod')} on VFs`) : null;
 }
 
-// The main number of the port's gravest problem, beside its state where the number's column has no room.
-function makeStateNumber(p) {
-	const v = p.verdicts.find(isProblemVerdict), main = v && mainEvidence(v);
-	return main && make('span', {class: 'narrow', 'data-hot': isBeyond(v, main) ? v.severity : null}, evidenceText(main));
-}
-
 // stateOf(p): the state that is shown.
 function portColumns(modelOf, stateOf = (p) => p.state) {
 	return [
 		{id: 'name', title: 'Port', cell: (p) => [makeMark(stateOf(p).kind), makePortLink(p.facts), p.facts.netdev && make('span', {class: 'quiet beside'}, cutName(p.facts.netdev, 5))], sort: (p) => p.key},
-		{id: 'state', title: 'State', cell: (p) => make('span', {class: 'stated'}, makeState(stateOf(p)), makeStateNumber(p), p.verdicts.length > 1 && make('span', {class: 'quiet'}, `+${p.verdicts.length - 1}`)), sort: (p) => stateRank(stateOf(p))},
+		{id: 'state', title: 'State', cell: (p) => make('span', {class: 'stated'}, makeState(stateOf(p)), p.verdicts.length > 1 && make('span', {class: 'quiet'}, `+${p.verdicts.length - 1}`)), sort: (p) => stateRank(stateOf(p))},
 		{id: 'pod', title: 'Pod', cell: (p) => (p.facts.pod ? makePodLink(p.facts) : makeVfPods(p) ?? make('span', {class: 'zero'}, p.facts.kind === 'pf' ? 'host' : '–')), sort: (p) => (p.facts.pod ? podKey(p.facts) : null)},
 		{id: 'lane', title: 'Rail', number: true, cell: (p) => (p.lane ? make('a', {href: placeLink(['ports'], {rail: String(p.lane.n)})}, String(p.lane.n)) : '–'), sort: (p) => p.lane?.n},
 		{id: 'link', title: 'Link', number: true, cell: (p) => make('span', {class: isDown(p) ? 'quiet' : null, 'data-hot': isDown(p) ? (p.verdicts.find(isProblemVerdict) ?? modelOf().linkVerdict(p))?.severity : null}, linkText(p)), sort: (p) => (isDown(p) ? 0 : p.facts.rateBitsPerSecond)},

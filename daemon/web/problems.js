@@ -218,7 +218,7 @@ function problemBody(page, model, v) {
 	return make('div', {class: 'problem-body'},
 		make('div', {}, make('h4', {}, 'Evidence', make('small', {}, ' means over the time judged')), evidenceTable(model, v),
 			makeFacts([['Node', NODE_ACTIONS[v.nodeAction]], ['Next steps', make('strong', {}, `${sentenceCase(v.advice)}.`)], ['Ruled out if', `${sentenceCase(v.disproof)}.`], ['Also explains', v.symptoms.map(causeTitle).join(', ')],
-				['Remark', v.remark && `${sentenceCase(v.remark)}.`], ['Peer', v.peer && makeCode(v.peer)], ['Confidence', isKnown(v.confidence) && `${shortNumber(v.confidence * 100)} %`]]),
+				['Remark', v.remark && `${sentenceCase(v.remark)}.`], ['Peer', v.peer && makeCode(v.peer)]]),
 			make('p', {class: 'actions'}, make('a', {class: 'button', href: portLink(v)}, 'Open port'), make('a', {class: 'button', href: `runbook/${encodeURIComponent(v.cause)}`, target: '_blank', rel: 'noopener'}, 'Runbook'), page.tickets.button(model, v, problemKey(v)))),
 		make('div', {}, p && SIGNALS[mainSignal(v)] && page.problemCharts.elements(v, p, eventsBefore(model, v)),
 		makeFacts([['Moved first', v.firstMoved && [`${evidenceTitle(v.firstMoved)}${v.sameSample ? ', others in the same sample' : ''}`, metricName(v.firstMoved) && make('small', {}, makeCode(v.firstMoved))]], ['Changed before', beforeList(page, model, v)],

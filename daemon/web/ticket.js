@@ -35,7 +35,7 @@ function ticketText(model, v) {
 		`Where:    ${ticketPlace(model, v)}`,
 		`Since:    ${utcTip(Date.parse(v.onset))}${ended}`,
 		`As of:    ${utcTip(model.sampleMs())}`,
-		`Cause:    ${v.cause}${isKnown(v.confidence) ? ` (confidence ${shortNumber(v.confidence * 100)} %)` : ''}`,
+		`Cause:    ${v.cause}`,
 		`Pods:     ${isCaused(v) ? 'caused by ' : ''}${ticketPods(model, v)}`,
 		'Evidence:', ...v.evidence.map(ticketEvidence),
 		...v.firstMoved ? [`Moved first: ${shown(v.firstMoved)}`] : [],

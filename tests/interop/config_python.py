@@ -271,6 +271,8 @@ for status, flags in ((0, ()), (1, ("--strict",))):
     row("strict", f"a resource left out, {flags}", SHARED, LEFT_OUT, status=status, flags=flags)
 row("strict", "a schema for editors", {"$schema": "config.schema.json", **pool()}, "c.json: ok\n", flags=("--strict",))
 row("strict", "no warnings", pool(), "rocelet.dev/p: ", "c.json: ok\n", flags=("--strict",))
+row("strict", "a group that offers nothing on purpose", {"groups": [{"name": "g", "match": {}, "pools": []}]}, "group g applies", "c.json: ok\n", flags=("--strict",))
+row("strict", "a file without pools", {"pools": []}, '"pools": is empty, it offers no resource', "c.json: not ok, 1 warning (--strict)\n", status=1, flags=("--strict",))
 
 # A pool without devices: the message of --check-config and doctor names what the node has instead.
 EMPTY = (

@@ -71,8 +71,9 @@ function show_news(    i) {
 }
 
 # The time of day only.
-function event_text(line) {
-    return substr(line, 12, 12) substr(line, 25)
+function event_text(line,    end) {
+    end = index(line, "Z ")
+    return substr(line, 12, end - 12) substr(line, end + 1)
 }
 
 function print_table_head() {

@@ -114,7 +114,9 @@ check_complaints() { # [PATTERN [EXPLANATION]]
     check "nothing to complain about${2:+ but $2}${lines:+: $lines}" "[[ -z '${lines:+x}' ]]"
 }
 
-# True if the daemon is ready, or only waits for a kubelet to register its resources.
+# True if the daemon is ready, or waits for nothing but a kubelet that registers its resources.
 is_up() {
-    curl -sS -m 2 "$HTTP/readyz" 2>/dev/null | grep -Eq "^ok$|^not ready: the kubelet .* of the configured resources "
+    local reasons
+    reasons=$(curl -sS -m 2 "$HTTP/readyz" 2>/dev/null) || return
+    [[ -n $reasons && $(sed '/^not ready: the kubelet .* of the configured resources /d' <<<"$reasons" | grep -c '^not ready: ') == 0 ]]
 }

@@ -162,7 +162,7 @@ def one_screen():
     check("alerts of rocelet itself are in a chapter of their own", *({name for name in ALERTS if "#agent" in ALERTS[name]["annotations"].get("page_url", "")} - found.keys()))
     for name, text in found.items():
         parts = re.findall(r"^\* \*\*([\w ]+)\*\*", text, re.M)
-        problems = [] if parts[:3] == ["Impact", "Confirm", "Do"] and parts[3:] in ([], ["Cannot tell"]) else [f"its parts are {parts}"]
+        problems = [] if parts[:3] == ["Impact", "Confirm", "Do"] and parts[3:] in ([], ["Cannot distinguish"]) else [f"its parts are {parts}"]
         problems += [] if "`" in (re.search(r"^\* \*\*Confirm\*\*(.*?)(?=^\* )", text, re.M | re.S) or [""])[0] else ["no command confirms it"]
         problems += [] if text.count("\n") < SCREEN else [f"more than {SCREEN} lines"]
         check(f"the section of {name} is one screen", *problems)

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What several places of the page show is the same everywhere: one throughput, one unit for a cause, one state of a pod; and how it is found and read."""
 import json
+import os
+import re
 
 from diagnosis_python import PF, TRAFFIC, VF, VF_FUNCTION
 from kubelet_python import equal, eventually
 from page_node import AXE, LOSS, PageNode, altered, axe_script, check, has, opened, run, silent
 from page_overview import PodNode
+
+TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 
 # --- one throughput -----------------------------------------------------------------------------
 
@@ -39,7 +43,7 @@ def a_pf_has_one_throughput():
         equal(page.run(BYTES), [13, 10, 10, 3, 3, None])
         # A VF has a part of the link: its scale follows its traffic. A PF's row has the bands of its own verdicts only.
         page.go(node.url + f"#port/{VF}/1")
-        page.until("its scale", "((plot) => plot && plot.scales.y.max > 20 && plot.scales.y.max < 100)(page.view.history?.all()[0]?.plot)")
+        page.until("its scale", "((plot) => plot && plot.scales.y.max > 20 && plot.scales.y.max < 1.6 * Math.max(...plot.data.slice(1).flat().filter(isKnown)))(page.view.history?.all()[0]?.plot)")
         equal(page.run("((p) => ['p', '[]'].map((about) => trafficSpark(page.model, [p], about === 'p' ? [p] : []).querySelectorAll('.band').length))({...page.model.portByKey.get('mlx5_0/1'), ended: [], verdicts: [{severity: 'critical', onset: new Date(page.model.sampleMs() - 5000).toISOString(), ended: null}]})"), [1, 0])
         silent(page, node.url)
         page.close()
@@ -67,7 +71,9 @@ def a_cause_has_one_unit_and_words():
         page.until("a problem", "document.querySelector('.verdict h3 button')")
         page.run("document.querySelector('.verdict h3 button').click()")
         page.until("a share, and packets a second", "/^[\\d.]+\\s(%|per million)\\s+[\\d.]+(\\s[kM])?\\/s\\s+NAKs,\\s+limit [\\d.]+\\s(%|per million)$/.test(document.querySelector('.problem-much').innerText.trim())")
-        page.until("so is the chart, with the limit", "document.querySelector('.problem-body .chart h3')?.innerText === 'NAKs /s' && document.querySelector('.problem-body .legend').innerText.includes('Limit')")
+        # The chart is of packets a second. A limit per packet moves with the traffic, so it is no line there.
+        page.until("so is the chart", "document.querySelector('.problem-body .chart h3')?.innerText === 'NAKs /s' && document.querySelector('.problem-body .legend').innerText.includes('NAKs')")
+        equal("Limit" in page.text(".problem-body .legend"), False)
         rows = page.run("[...document.querySelectorAll('.evidence tbody tr')].map((tr) => [tr.querySelector('th').firstChild.data, tr.querySelector('th small')?.innerText.replaceAll('\\u200b', '') ?? null, tr.cells[1].innerText])")
         first, named = rows[0], {words: below for words, below, _ in rows}
         assert first[0] == "NAKs" and first[1].startswith("Sequence and implied NAKs per packet: ") and first[1].endswith("/s") and first[2].endswith(("%", "per million")), rows
@@ -113,6 +119,21 @@ def a_pods_trouble_without_a_verdict():
                 page.until("on its page", f"document.querySelector('.notice[data-kind=unhealthy] strong')?.innerText.startsWith({json.dumps(title)}) && !/No problem/.test(document.querySelector('main').innerText)")
                 silent(page, node.url)
             page.close()
+
+
+@check
+def a_finding_has_a_heading_in_words():
+    """Every word of the doctor has one; the word itself is in the tooltip, and the search finds it."""
+    with open(TOP + "/daemon/api/doctor.c", encoding="utf-8") as f:
+        kinds = re.findall(r'\[FINDING_\w+\] = "(\w+)"', f.read())
+    with PageNode() as node:
+        node.judged(PF)
+        page = altered(node, f"""(path, document) => {{ if (path === 'doctor') document.findings = {json.dumps(kinds)}.map((kind) => ({{kind, about: 'rocelet', object: null, namespace: null, pod: null, what: kind, help: '', fixable: false}})); }}""", "#agent")
+        page.until("findings", f"document.querySelectorAll('.findings li').length === {len(kinds)}")
+        heads = page.run("[...document.querySelectorAll('.findings li strong')].map((e) => [e.innerText, e.dataset.tip])")
+        equal([tip for _, tip in heads], ["rocectl doctor: " + kind for kind in kinds])
+        equal(page.run("Object.keys(FINDING_TITLES).toSorted()"), sorted(kinds))
+        page.close()
 
 
 @check
@@ -213,7 +234,7 @@ def a_pfs_verdict_names_all_pods_of_its_vfs():
 PARTS = """((pool, devices) => poolParts({devicesOf: () => devices}, pool).map(([kind, n, text]) => `${n} ${text}`))(%s)"""
 POOLS = (
     ("{name: 'r', devices: 10, healthy: 4, allocated: 3, free: 0}, []", ["3 allocated", "1 reserved or returning", "6 unhealthy"]),
-    ("{name: 'r', shared: true, devices: 49, healthy: 40, allocated: 9, free: 0, gidCapacity: 1}, null", ["9 allocated", "31 without room in the GID tables", "9 unhealthy"]),
+    ("{name: 'r', shared: true, devices: 49, healthy: 40, allocated: 9, free: 0, gidCapacity: 1}, null", ["9 allocated", "31 without a RoCE address left", "9 unhealthy"]),
     ("{name: 'r', devices: 6, healthy: 3, allocated: 2, free: 2}, [['link_down', null], ['not_clean', null], ['link_down', {}]].map(([reason, holder]) => ({resources: [{resource: 'r', healthy: false, reasons: [reason], holder}]}))",
      ["1 allocated", "1 allocated and unhealthy", "2 available", "2 unhealthy: 1 link down; 1 not clean"]))
 
@@ -223,9 +244,10 @@ def parts_of_a_pool_can_be_told_apart():
     """Each reason why a device cannot be allocated has its own look and its number, and they add up."""
     with PageNode() as node:
         node.judged(PF)
-        page = altered(node, "(path, document) => { if (path === 'resources') document.resources.forEach((r) => Object.assign(r, {devices: 49, healthy: 40, allocated: 12, free: 5, gidCapacity: 20})); }", "#pools")
+        page = altered(node, "(path, document) => { if (path === 'resources') document.resources.forEach((r) => Object.assign(r, {devices: 49, healthy: 40, allocated: 12, free: 5, gidCapacity: 20, registration: 'registered'})); }", "#pools")
         equal([page.run(PARTS % pool) for pool, _ in POOLS], [parts for _, parts in POOLS])
         page.until("a bar", "document.querySelectorAll('.pool .bar span').length === 4")
+        equal(page.text(".pool header .state"), "RoCE addresses for 20 of 49 pods only")
         looks = page.run("[...document.querySelectorAll('.pool .bar span')].map((e) => getComputedStyle(e).background)")
         equal((len(set(looks)), page.run("[...document.querySelectorAll('.pool .legend-list .part')].map((e) => e.dataset.kind)"), page.run("document.querySelector('.pool .bar').offsetHeight >= 12")), (4, ["used", "blocked", "free", "unhealthy"], True))
         equal(page.run("[...document.querySelectorAll('.pool .legend-list strong')].reduce((sum, e) => sum + Number(e.innerText), 0)"), 49)
@@ -337,6 +359,39 @@ def the_runbook_looks_like_the_page():
         page.close()
 
 
+GROUPS = "[...document.querySelectorAll('.contents p')].map((p) => [p.innerText, p.nextElementSibling.innerText.split('\\n').filter(Boolean)])"
+
+
+@check
+def the_runbook_is_ordered_by_urgency():
+    """Its bar has the views of the page; its contents have the causes in words, by how soon to act; each cause begins with that."""
+    with open(TOP + "/docs/runbook.md", encoding="utf-8") as f:
+        impacts = dict(re.findall(r"^## (\w+)\n(?:(?!^## ).)*?^\*\*Impact\.\*\* (Now|Today|At the next maintenance|No hurry|None)\b", f.read(), re.M | re.S))
+    titles = {"Now": "Act now", "Today": "Act today", "At the next maintenance": "At the next maintenance", "No hurry": "No hurry", "None": "Nothing to do"}
+    with PageNode() as node:
+        node.judged(PF)
+        page = opened(node)
+        views = page.run("[...document.querySelectorAll('#views a')].map((a) => [a.firstChild.data, a.hash || '#'])")
+        page.close()
+        for path in ("runbook/", "runbook/packet_loss"):
+            page = run.browser.page(node.url + path)
+            equal(page.run("[...document.querySelectorAll('header nav li a')].map((a) => [a.innerText, a.getAttribute('href').replace('../', '')])")[:len(views)], views)
+            groups = dict(page.run(GROUPS))
+            equal([title for title in groups if title in titles.values()], list(titles.values()))
+            equal({title: len(groups[title]) for title in titles.values()}, {title: list(impacts.values()).count(word) for word, title in titles.items()})
+            assert {"Packet loss", "PFC mismatch"} <= set(groups["Act today"]) and "NIC stuck" in groups["Act now"], groups
+            page.close()
+        page = run.browser.page(node.url + "runbook/packet_loss")
+        equal(page.run("((e) => [e.innerText, e.dataset.urgency])(document.querySelector('.urgency'))"), ["Act today; now if it is critical", "today"])
+        page.go(node.url + "runbook/")
+        equal(page.run("document.querySelectorAll('h2 + .urgency').length"), len(impacts))
+        equal(page.run("document.getElementById('packet_loss').innerText"), "Packet loss packet_loss")
+        page.look(400, 900)
+        page.until("its tab is in sight", "document.querySelector('header [aria-current]').getBoundingClientRect().right <= innerWidth")
+        silent(page, node.url)
+        page.close()
+
+
 @check
 def the_runbook_leads_to_its_parts():
     """Contents, anchors, neighbours, and the way back to the problems; the contents stay in sight where there is room."""
@@ -346,11 +401,11 @@ def the_runbook_leads_to_its_parts():
             page = run.browser.page(node.url + "runbook/packet_loss#on-the-switch", width=width)
             equal(page.run("document.querySelector(':target strong').innerText"), "On the switch")
             equal(page.run("[...document.querySelectorAll('.contents a[href^=\"#\"]')].map((a) => [a.innerText, document.getElementById(a.hash.slice(1)) !== null]).slice(0, 3)"), [["Means", True], ["Impact", True], ["Confirm", True]])
-            equal(page.run("[...document.querySelectorAll('.contents [aria-current]')].map((a) => a.innerText)"), ["packet_loss"])
+            equal(page.run("[...document.querySelectorAll('.contents [aria-current]')].map((a) => a.innerText)"), ["Packet loss"])
             equal(page.run("getComputedStyle(document.querySelector('.contents')).position"), position)
             equal(page.run("document.querySelector('.to-contents').offsetWidth > 0"), width == 400)
             # Every cause is reached by "next", and each leads back.
-            names = page.run("[...document.querySelectorAll('.contents ul:last-child a')].map((a) => a.getAttribute('href'))")
+            names = page.run("[...document.querySelectorAll('.contents a:not([href^=\"#\"])')].map((a) => a.getAttribute('href'))")
             i = names.index("packet_loss")
             equal(page.run("['prev', 'next'].map((rel) => document.querySelector(`.turn [rel=${rel}]`).getAttribute('href'))"), [names[i - 1], names[i + 1]])
             page.go(node.url + "runbook/" + names[0])

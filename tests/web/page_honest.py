@@ -122,13 +122,6 @@ def colour_and_chart_are_of_the_number_over_its_limit():
         page = altered(node, HOT)
         page.until("a problem, and its port", "document.querySelector('.verdict h3 button') && page.model.portByKey.get('mlx5_0/1')")
         equal(page.run("[page.model.isHot(page.model.portByKey.get('mlx5_0/1'), 'ce_share') !== null, page.model.isHot(page.model.portByKey.get('mlx5_0/1'), 'loss')]"), [True, None])
-        # In the list of ports, the number is beside the state where its column has no room.
-        page.go(node.url + "#ports")
-        for width, is_shown in ((1440, "false"), (1024, "true")):
-            page.look(width, 900)
-            page.until("its number", f"((e) => e?.textContent.startsWith('5.00') && (getComputedStyle(e).display !== 'none') === {is_shown})(document.querySelector('.list .c-state .narrow'))")
-        page.go(node.url + "#")
-        page.until("a problem", "document.querySelector('.verdict h3 button')")
         page.run("document.querySelector('.verdict h3 button').click()")
         page.until("its chart", "document.querySelector('.problem-body .chart h3')?.innerText.startsWith('CE')")
         silent(page, node.url)

@@ -94,7 +94,9 @@ def a_rail_is_as_bad_as_the_worst_of_its_ports():
         node.hang()
         page.until("old", "document.body.dataset.old === 'yes'")
         equal(page.run(f"{legend % 'critical'}.backgroundColor"), colours[0])
-        equal(page.run("getComputedStyle(document.querySelector('a.cell')).borderStyle"), "dotted")
+        # A VF without a verdict is not known any more, and dotted. One with a verdict stays solid, and is grey.
+        equal(page.run(f"['unknown', '{severity}'].map((kind) => getComputedStyle(document.querySelector(`a.cell[data-kind=${{kind}}]`)).borderStyle)"), ["dotted", "solid"])
+        equal(page.run(f"getComputedStyle(document.querySelector('a.cell[data-kind={severity}]')).backgroundColor === tokenColour('--edge')"), True)
         node.wake()
         page.close()
 
@@ -211,6 +213,8 @@ def the_chart_of_a_problem_has_axes_and_a_limit():
         page.run(UNFOLD)
         page.until("a chart", "document.querySelector('.problem-body canvas[role=img]')?.getAttribute('aria-label').startsWith('CE')")
         page.until("its limit", "/Limit\\s+1$/.test(document.querySelector('.problem-body .legend').innerText.trim())")
+        # Lines across it are values; times have none.
+        equal(page.run("[...page.problemCharts.panels.values()][0].all()[0].plot.axes.map((axis) => axis.grid.show)"), [False, True])
         # A limit per packet is no line in a chart of rates.
         limit = "problemChart({cause: 'x', evidence: [{name: 'sequence and implied NAKs per packet', value: 0.01, unit: 'ratio', threshold: 0.001}, {name: 'roce_sequence_nak_received_total', value: 50, unit: '1/s', threshold: %s}]}, 1e11)"
         equal([page.run(f"(({{unit, limit}}) => [unit, limit])({limit % threshold})") for threshold in ("null", "10")], [["events", None], ["events", 10]])
@@ -277,6 +281,28 @@ def a_long_name_leaves_the_rails_as_they_are():
             page.close()
 
 
+PAUSED = """(path, document) => { if (path === 'live') for (const at of ['pause_sent', 'pause_received'].map((name) => document.signals.indexOf(name) + 2))
+    for (const row of document.rows) for (const p of row.ports) p[at] = 0.182; }"""
+
+
+@check
+def pause_is_in_sight_at_every_width():
+    """It decides between a slow host and a slow network, so its columns give way to none."""
+    with PageNode() as node:
+        node.story(PF).play(TRAFFIC)
+        node.judged(PF)
+        for width in (1440, 1200, 1024, 900, 880, 720, 400):
+            page = altered(node, PAUSED, width=width)
+            for view, row in (("", ".rails"), ("ports", "table.list")):
+                page.run(f"location.hash = '#{view}'")
+                cells = f"['pause_sent', 'pause_received'].map((name) => document.querySelector('{row} tbody .c-' + name))"
+                page.until(f"rows at {width}", f"{cells}.every((cell) => cell?.innerText.endsWith('18.2'))")
+                equal((width, view, page.run(f"{cells}.filter((cell) => cell.offsetWidth === 0 || cell.scrollWidth > cell.clientWidth).length")), (width, view, 0))
+                equal((width, page.run("document.documentElement.scrollWidth <= innerWidth")), (width, True))
+            silent(page, node.url)
+            page.close()
+
+
 @check
 def small_drawings_do_not_exaggerate():
     with PageNode() as node:
@@ -296,6 +322,57 @@ def small_drawings_do_not_exaggerate():
             ended: i === 1 ? new Date(page.model.sampleMs() - 450e3).toISOString() : null}))).querySelectorAll('.band').length"""
         equal(page.run(bands), 2)
         silent(page, node.url)
+        page.close()
+
+
+LONG_PODS = """(path, document) => { if (path === 'live') for (const v of document.verdicts ?? []) Object.assign(v, {podCount: 17, pods: [{namespace: 'inference-prod', name: 'vllm-qwen-72b-predictor-6d9f8-q4z7m'}]}); }"""
+OVERLAPS = """(() => { const box = (e) => e.getBoundingClientRect(), out = (what) => [...what.querySelectorAll('*')].filter((e) => e.offsetWidth > 1 && box(e).right > box(what).right + 1);
+    return [...document.querySelectorAll('.problem-what')].flatMap(out).map((e) => e.outerHTML.slice(0, 80)); })()"""
+
+
+@check
+def nothing_lies_over_its_neighbour():
+    """A problem's pod with a long name stays left of the number, and the cards beside the problems are below each other."""
+    with PageNode() as node:
+        node.story(PF).play(TRAFFIC, LOSS)
+        eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
+        page = altered(node, LONG_PODS)
+        for width in (1440, 1320, 1200, 1024, 800, 400):
+            page.look(width, 900)
+            page.until("its pod", "document.querySelector('.problem-pods a')")
+            equal((width, page.run(OVERLAPS), page.run("document.documentElement.scrollWidth <= innerWidth")), (width, [], True))
+        page.run("location.hash = '#port/mlx5_0/1'")
+        for width in (1440, 1200, 1024):
+            page.look(width, 900)
+            page.until("on the port's page", "document.querySelector('.cards') && document.querySelector('.problem-pods a')")
+            equal((width, page.run(OVERLAPS), page.run("document.documentElement.scrollWidth <= innerWidth")), (width, [], True))
+        page.run("location.hash = '#'")
+        page.until("the overview", "document.querySelector('.overview .problem-pods a')")
+        page.look(1024, 900)
+        # A pool's name is whole beside its state, or above it.
+        page.run("document.body.append(make('div', {id: 'narrow', style: {width: '290px'}}, make('div', {class: 'pool-line'}, make('p', {}, makePoolLink('rocelet.dev/roce'), make('span', {}, 'Not registered with the kubelet')))))")
+        equal(page.run("[...document.querySelectorAll('#narrow .prefix')].filter((e) => e.scrollWidth > e.clientWidth).length"), 0)
+        gap = page.run("((cards) => cards[2].getBoundingClientRect().top - cards[0].getBoundingClientRect().bottom)(document.querySelectorAll('.overview > .column:last-child > .panel'))")
+        assert 0 < gap < 20, gap
+        silent(page, node.url)
+        page.close()
+
+
+@check
+def what_is_not_known_has_a_ground():
+    """In a small drawing as in a chart: the time before the first value is no zero. The colours of a legend are those of the cells, also when they are old."""
+    with PageNode() as node:
+        node.story(VF).play(TRAFFIC, LOSS)
+        eventually("a verdict", lambda: node.verdict(VF, "packet_loss"))
+        page = opened(node)
+        ground = "[...makeSpark(page.model, Float64Array.from({length: STEPS}, (_, i) => (%s ? 1 : NaN))).querySelectorAll('.ground')].map((e) => Number(e.getAttribute('width')) > 10)"
+        equal([page.run(ground % known) for known in ("i > page.model.sparkFirst() + (STEPS - page.model.sparkFirst()) / 2", "true", "false")], [[True], [], []])
+        page.until("a legend", "document.querySelector('.rails .legend-list .cell')")
+        grey = "getComputedStyle(document.querySelector('.rails .legend-list .cell[data-kind=critical]')).filter"
+        equal(page.run(grey), "none")
+        node.hang()
+        page.until("old, and grey", f"document.body.dataset.old === 'yes' && {grey} === 'grayscale(1)'")
+        node.wake()
         page.close()
 
 
@@ -389,7 +466,7 @@ EVENTS = """(path, document) => { if (path === 'live' && document.events.events.
 
 
 @check
-def events_have_an_age_and_runs_are_one():
+def events_have_their_time_and_runs_are_one():
     with PageNode() as node:
         node.story(PF).play(TRAFFIC, LOSS)
         eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
@@ -399,8 +476,17 @@ def events_have_an_age_and_runs_are_one():
         # The device is beside the message, and not repeated in it under any of its names.
         equal(page.run("[['mlx5_0', 'mlx5_0 port 1: a'], ['0000:18:00.0', 'mlx5_0 port 1: b'], ['mlx5_0', 'queue pair 7: c'], [null, 'x: d']].map(([device, message]) => eventMessage(page.model, {device, message}))"), ["a", "b", "queue pair 7: c", "x: d"])
         # The page counts from the node's clock at the time of the document: a second less, or more on a slow machine.
-        assert re.match("([5-9]|[1-5][0-9]) s ago", lines[0]) and "DiagnosisOnset" in lines[0], lines
-        equal(("Attached ×2" in lines[2], lines[3].startswith("2 days ago")), (True, True))
+        # The time is that of the list of events; pointer and focus show the age.
+        assert re.match(r"\d\d:\d\d:\d\d DiagnosisOnset", lines[0]), lines
+        assert re.match(r"\d+ \w{3}( \d{4})? \d\d:\d\d Returned", lines[3]), lines
+        equal("Attached ×2" in lines[2], True)
+        tips = page.run("[...document.querySelectorAll('.event-lines time')].map((time) => [time.tabIndex, time.dataset.tip])")
+        assert re.fullmatch(r"([5-9]|[1-5][0-9]) s ago, \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", tips[0][1]) and tips[3][1].startswith("2 days ago, "), tips
+        equal({index for index, _ in tips}, {0})
+        page.run("document.querySelector('.event-lines time').focus()")
+        page.until("its age", "!document.getElementById('tip').hidden && document.getElementById('tip').innerText.includes(' s ago')")
+        # The whole list is one link away, with a name of its own.
+        equal(page.run("((a) => [a.hash, a.innerText])(document.querySelector('.panel:has(.event-lines) header a'))"), ["#events", "All events"])
         equal(page.run("document.querySelectorAll('.event-lines a[href=\"#pod/train/a\"]').length"), 1)
         equal(page.run("[...document.querySelectorAll('.event-lines .state[data-kind=warning]')].map((e) => e.innerText)"), ["DiagnosisOnset"])
         page.close()
@@ -463,8 +549,8 @@ def devices_with_one_trouble_are_one_row():
 
 
 @check
-def whose_problems_come_before_the_numbers():
-    """Below the problems, in all widths: their pods, the worst first, with port and cause; then what has no verdict; then the figures and rails."""
+def the_numbers_come_before_the_lists_of_pods():
+    """Below the problems, in all widths: the figures and the map of the rails; then the pods of the problems, the worst first, with port and cause."""
     with PodNode() as node:
         node.story(VF).play(TRAFFIC, LOSS)
         eventually("a verdict", lambda: (node.verdict(VF, "packet_loss") or {}).get("pods"))
@@ -473,7 +559,7 @@ def whose_problems_come_before_the_numbers():
             page.until("its pod", "document.querySelector('.affected a[href=\"#pod/train/job-7\"]')")
             equal(page.text("#affected-title"), "1 pod with problems")
             assert re.search(r"Packet loss\s*mlx5_2", page.text(".affected li")), page.text(".affected li")
-            tops = page.run("['.headline', '.problems', '.affected', '.figures', '.rails'].map((what) => document.querySelector(what).getBoundingClientRect().top)")
+            tops = page.run("['.headline', '.problems', '.figures', '.rails', '.affected'].map((what) => document.querySelector(what).getBoundingClientRect().top)")
             equal((width, tops), (width, sorted(tops)))
             equal((width, page.run("document.documentElement.scrollWidth <= innerWidth")), (width, True))
             page.close()

@@ -609,7 +609,7 @@ def the_runbook():
     with PageNode() as node:
         for dark, width in ((False, 1280), (True, 400)):
             page = run.browser.page(node.url + "docs/runbook.md#packet_loss", width=width, dark=dark)
-            equal(page.run("document.querySelector(':target').innerText"), "packet_loss")
+            equal(page.run("document.querySelector(':target').innerText"), "Packet loss packet_loss")
             equal(page.run("[...document.links].filter((a) => a.pathname === location.pathname && a.hash && !document.getElementById(a.hash.slice(1))).map((a) => a.hash)"), [])
             judge_runbook(page, node, axe)
             # One cause: a document of its own, whose links lead to those of other causes, to the whole and to this node.

@@ -2,7 +2,7 @@
 """The page's lists and views: states are true, rows are in the order of their heading, and nothing is cut or overlaps."""
 import json
 
-from daemon_python import PodResources, checkpoint, registered
+from daemon_python import PodResources, checkpoint, registered, write
 from diagnosis_python import PF, TRAFFIC, VF, VF_FUNCTION
 from kubelet_python import equal, eventually
 from page_node import LIVE, LOSS, PageNode, altered, check, has, opened, run, silent
@@ -166,26 +166,99 @@ FILLS = """(() => { const table = document.querySelector('table.list'), heads = 
     return [Math.round(panel.right - heads.at(-1).getBoundingClientRect().right), document.documentElement.scrollWidth <= innerWidth]; })()"""
 CUT = """(() => { const cells = [...document.querySelectorAll('table.list tbody td.number:not(.c-lane)')].filter((td) => td.offsetWidth > 0);
     cells.forEach((td) => { td.replaceChildren(make('span', {}, '149.9')); }); return [cells.length > 0, cells.filter((td) => td.scrollWidth > td.clientWidth).map((td) => td.className)]; })()"""
+ALIGNED = """(() => { const heads = [...document.querySelectorAll('table.list thead th')].filter((th) => th.offsetWidth > 0), edge = (th) => th.getBoundingClientRect().right - parseFloat(getComputedStyle(th).paddingRight);
+    return [parseFloat(getComputedStyle(document.querySelector(`table.list tbody .${heads.at(-1).classList[0] === 'number' ? heads.at(-1).classList[1] : heads.at(-1).classList[0]}`)).paddingRight),
+        heads.filter((th) => th.matches('.number') && [...th.querySelectorAll('*')].some((e) => e.getBoundingClientRect().right > edge(th) + 1)).map((th) => th.className)]; })()"""
+
+
+BAND = "[...document.querySelectorAll('.rejected dl > div')].map((row) => [...row.children].map((e) => e.innerText.trim()))"
+OTHER_FINDING = """(path, document) => { if (path === 'doctor') document.findings = [{kind: 'config', about: 'rocelet', object: 'listen', namespace: null, pod: null, what: 'the certificate in use has expired', help: 'Replace it.', fixable: false}]; }"""
+HELD = """(path, document) => { if (path === 'doctor') document.findings = [{kind: 'config', about: 'rocelet', object: null, namespace: null, pod: null, what: 'the configuration file is held: "pools": rocelet.dev/roce would lose all devices', help: 'The previous configuration stays in use.', fixable: false}]; }"""
+
+
+@check
+def a_rejected_configuration_is_a_band():
+    """It names the file, the line, the key, the error, and what is in force meanwhile; other findings about the configuration have none."""
+    with PageNode() as node:
+        node.judged(PF)
+        path = node.dir + "/config.json"
+        write(path, json.dumps({"pools": [], "diagnosis": {"warming_seconds": "soon"}}).replace(", ", ",\n"))
+        eventually("it is rejected", lambda: "warming_seconds" in node.get("/api/v1/doctor"))
+        for place in ("", "#agent"):
+            page = opened(node, place)
+            page.until("a band", "document.querySelector('.rejected')")
+            equal(page.text(".rejected h2").strip(), "Configuration rejected")
+            rows = dict(page.run(BAND))
+            equal((rows["File"], rows["Key"], rows["Error"]), (f"{path}, line\u00a02", "diagnosis.warming_seconds", "Is not a number"))
+            assert rows["In force"].startswith("The previous configuration stays in use until the file is corrected."), rows
+            equal(page.run("[document.querySelector('.rejected').dataset.kind, document.querySelector('.rejected a').hash]"), ["warning", "#config"])
+            silent(page, node.url)
+            page.close()
+        page = altered(node, OTHER_FINDING, "#agent")
+        has(page, "The certificate in use has expired")
+        equal(page.run("document.querySelector('.rejected')"), None)
+        page.close()
+        page = altered(node, HELD, width=400)
+        page.until("a band", "document.querySelector('.rejected')")
+        equal(page.text(".rejected h2").strip(), "Configuration change held")
+        equal(page.run(BAND), [["Key", "pools"], ["Reason", "rocelet.dev/roce would lose all devices"], ["In force", "The previous configuration stays in use."]])
+        equal(page.run("document.documentElement.scrollWidth <= innerWidth"), True)
+        page.close()
+
+
+UNJUDGED = """(path, document) => { const on = (device, cause, why) => ({device, port: 1, cause, why});
+    if (path === 'agent') document.sources = [{name: 'sysfs', errors: 0, ageMs: 10}, ...(%s ? [{name: 'ethtool', errors: 0, ageMs: 10}] : [])];
+    if (path === 'diagnosis') document.undecided = ['mlx5_0', 'mlx5_1', 'mlx5_2', 'mlx5_3', 'mlx5_4', 'mlx5_5'].flatMap((device) => [on(device, 'pause_storm_source', 'no pause time is visible'),
+        on(device, 'pre_fec_errors', 'bits corrected by FEC are not counted'), on(device, 'one_path', 'flow labels of queue pairs are not visible (BPF reads them, with the overlay native)'),
+        on(device, 'cnp_lost', 'no node can decide it alone: the alert RoceletCnpLost compares the sums of all nodes'), on(device, 'not_seen_before', 'a reason that is new')])
+        .concat([on('mlx5_2', 'fabric_congestion', 'the link is not up, or was not in the whole sample')]); }"""
+REASONS = "[...document.querySelectorAll('.reason')].map((r) => [r.querySelector('h3').innerText, r.querySelector('header .quiet').innerText, r.querySelector('summary').innerText])"
+
+
+@check
+def causes_not_judged_are_grouped_by_their_reason():
+    """What can be done about it is one group: a source that is not read, programs that do not run, a driver without the counter. The words of each cause are below."""
+    with PageNode() as node:
+        node.judged(PF)
+        page = altered(node, UNJUDGED % "false", "#agent")
+        page.until("reasons", "document.querySelectorAll('.reason').length === 5")
+        equal(page.run(REASONS), [["Driver statistics are not read", "2 causes", "Pause storm source, pre FEC errors"], ["BPF is switched off", "1 cause", "One path"], ["Judged by an alert", "1 cause", "CNP lost"],
+                                  ["Missing counters or settings", "1 cause", "Not seen before"], ["No link, or too short a time", "1 cause on 1 port", "Fabric congestion"]])
+        equal(page.run("[...document.querySelectorAll('.undecided li')].filter((li) => li.checkVisibility()).length"), 0)
+        page.run("document.querySelector('.reason summary').click()")
+        has(page, "Bits corrected by FEC are not counted")
+        page.run("page.draw()")
+        equal(page.run("document.querySelector('.reason details').open"), True)
+        silent(page, node.url)
+        page.close()
+        # If the source is read, its driver lacks the counters.
+        page = altered(node, UNJUDGED % "true", "#agent")
+        page.until("reasons", "document.querySelectorAll('.reason').length === 4")
+        equal(page.run(REASONS)[0][:2], ["Missing counters or settings", "3 causes"])
+        page.close()
 
 
 @check
 def lists_use_their_room():
-    """Every list is as wide as its panel, and no number is cut."""
+    """Every list is as wide as its panel, with the same margin at the right; no number is cut, and each is below its heading."""
     with PageNode() as node:
         kubelet, lister = hold(node, ("train", "job-7", VF_FUNCTION))
         node.story(PF).play(TRAFFIC)
         node.judged(PF)
         page = opened(node)
         inject_events(page, ["Older", 60])
-        for width in (1440, 1200, 1024, 720):
+        for width in (1440, 1200, 1024, 920):
             page.look(width, 900)
             for view in ("ports", "pods", "events"):
                 page.run(f"location.hash = '#{view}'")
                 page.until("rows", f"location.hash === '#{view}' && document.querySelector('table.list tbody tr[data-row]')")
                 gap, fits = page.run(FILLS)
                 assert abs(gap) <= 2 and fits, (width, view, gap, fits)
+                equal((width, view, page.run(ALIGNED)), (width, view, [14, []]))
                 if view != "events":
                     equal((width, view, page.run(CUT)), (width, view, [True, []]))
+                elif width == 1440:
+                    equal(page.run("(([th]) => th.offsetWidth >= 230)(document.querySelectorAll('.list thead .c-reason'))"), True)
                 page.run("page.draw()")
         # On a narrow screen the chips scroll, and name and mark are in one line.
         page.look(400, 900)

@@ -190,10 +190,6 @@ n_fds() {
     echo "${#open[@]}"
 }
 
-rss_kb() {
-    awk '$1 == "VmRSS:" { print $2 }' "/proc/$ROCELET_PID/status"
-}
-
 # Bytes and files of the journal.
 journal_size() {
     find "$STATE_DIR/devices" -type f -printf '%s\n' 2>/dev/null | awk '{ s += $1 } END { print s + 0, NR }'

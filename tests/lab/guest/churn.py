@@ -112,11 +112,11 @@ class Churn:
         samples = self.metric("rocelet_samples_total")
         self.until(lambda: self.metric("rocelet_samples_total") >= samples + 2, "two samples more")
         with open(f"/proc/{self.pid}/status") as f:
-            rss = int(re.search(r"VmRSS:\s+(\d+)", f.read()).group(1))
+            memory = int(re.search(r"RssAnon:\s+(\d+)", f.read()).group(1))
         fds, deadline = self.fds(), time.time() + TIMEOUT_S
         while fds_before and fds > fds_before and time.time() < deadline:
             fds = self.fds()
-        print(f"RSS_{name}={rss} FDS_{name}={fds}")
+        print(f"MEMORY_{name}={memory} FDS_{name}={fds}")
         return fds
 
     def fds(self):

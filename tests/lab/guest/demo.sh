@@ -12,7 +12,7 @@ show_attachments() { # [ROCECTL_COMMAND]   pods, or devices if there are no pods
     touch "$OUT/steps"
     while sleep 1; do
         show pods "$(rocectl "${1:-pods}")"
-        show events "$({ rocectl events | event_lines; cat "$OUT/steps"; } | sort)"
+        show events "$({ rocectl events -o json | event_lines; cat "$OUT/steps"; } | sort)"
     done 2>/dev/null
 }
 
@@ -26,9 +26,9 @@ show() { # FILE TEXT
     SHOWN[$1]=$2
 }
 
-# LAST TYPE REASON POD DEVICE COUNT MESSAGE -> LAST REASON: MESSAGE
+# The document of events -> TIME REASON: MESSAGE
 event_lines() {
-    awk 'NR > 1 { line = $1 " " $3 ":"; for (i = 7; i <= NF; i++) line = line " " $i; print line }'
+    json "'\n'.join(f'{e[\"last\"]} {e[\"reason\"]}: {e[\"message\"]}' for e in doc['events'])"
 }
 
 # train0 writes to train1's memory: congests its queue, so that some packets arrive with CE marks, and the other programs of the

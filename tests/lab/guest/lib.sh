@@ -193,6 +193,11 @@ healthy() {
     curl -fsS -m 2 -o /dev/null "$HTTP/healthz"
 }
 
+# The daemon's memory by a key of /proc/PID/status. Code is mapped and released (memory.h): RssAnon is what it has allocated.
+memory_kb() { # KEY
+    awk -v key="$1:" '$1 == key { print $2 }' "/proc/$ROCELET_PID/status"
+}
+
 stop_rocelet() {
     kill -TERM "$ROCELET_PID"
     wait_until "! kill -0 $ROCELET_PID"

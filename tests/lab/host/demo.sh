@@ -7,6 +7,7 @@ readonly DEMO_PORT=9907
 readonly DEMO_URL=http://127.0.0.1:$DEMO_PORT
 # From power-on to traffic; under a minute on an idle machine.
 readonly DEMO_READY_TIMEOUT=$((BOOT_TIMEOUT + 180))
+readonly DEMO_EVENT='^20[0-9-]{8}T[0-9:.]+Z'
 readonly BUILD_LOG=$PROJECT_DIR/build/kubelet-build.log
 
 KUBELET_BUILD= # its process, and its group, while the kubelet is built
@@ -109,6 +110,8 @@ show_demo() {
     show_while demo_has_time
     stop_machine
     [[ -n $DEMO_SEEN ]] || die "demo FAILED: no traffic between pods with attached VFs was seen in $DEMO_SECONDS s"
+    grep -qE "$DEMO_EVENT Attached: .* is net1 of pod default/train0" "$OUT/events.shown" || die "demo FAILED: no event of train0's VF was seen"
+    ! grep -vE "$DEMO_EVENT" "$OUT/events.shown" || die "demo FAILED: these events have no time"
     note "demo ended after $DEMO_SECONDS s; traffic between pods with attached VFs was seen"
 }
 

@@ -5,6 +5,7 @@
 #   bpf_packets.sh [CYCLES]    how often a pod's namespace with a device comes and goes, 12
 # lab: --timeout 900
 # proves: bpf daemon/packets
+# when: turns
 # when: soak --kernel 6.1 --
 # when: soak --kernel 6.12 --
 # when: soak --timeout 7200 -- 1000
@@ -18,7 +19,7 @@ LOSS_PERCENT=2 LOSS_MESSAGES=1500 DELAY_MS=20 DELAY_MESSAGES=100
 # A kernel without one-shot timers delays until the next tick (HZ=250), and an answer needs a moment.
 TICK_MS=4
 # The heap reaches its final size late. A leak per cycle shows in 1,000 of them (make soak).
-RSS_TOLERANCE_KB=1024
+MEMORY_TOLERANCE_KB=1024
 
 watched() { # DEVICE
     holds_in_bpf "ports.get('$1', {}).get('hook') in ('tcx', 'clsact')"
@@ -141,7 +142,7 @@ is_expected() { # MS
 # On a busy machine some answers are late, on either side.
 for _ in 1 2 3; do
     measure_delay
-    ! is_due "$added" || break
+    ! is_expected "$added" || break
 done
 check "every message has its round trip" '((near >= DELAY_MESSAGES * 9 / 10 && far >= DELAY_MESSAGES * 9 / 10))'
 check "round trips agree with netem's delay within two of the kernel's ticks" is_expected "$added"
@@ -185,16 +186,15 @@ n_fds() {
     local open=("/proc/$ROCELET_PID/fd"/*)
     echo "${#open[@]}"
 }
-rss_kb() { awk '$1 == "VmRSS:" { print $2 }' "/proc/$ROCELET_PID/status"; }
 cycle $((CYCLES / 4 + 1))
 next_samples
-objects=$(n_bpf_objects) fds=$(n_fds) rss=$(rss_kb)
+objects=$(n_bpf_objects) fds=$(n_fds) memory=$(memory_kb RssAnon)
 cycle "$CYCLES"
 next_samples
-echo "# after $CYCLES cycles: BPF objects $objects, then $(n_bpf_objects); RSS $rss kB, then $(rss_kb) kB; descriptors $fds, then $(n_fds)"
+echo "# after $CYCLES cycles: BPF objects $objects, then $(n_bpf_objects); memory $memory kB, then $(memory_kb RssAnon) kB; descriptors $fds, then $(n_fds)"
 check_within 10 "no BPF object is left of a namespace" "(( \$(n_bpf_objects) <= $objects ))"
 check_within 10 "no descriptor is left" "(( \$(n_fds) <= $fds ))"
-[[ $LAB_ROCELET == san/* ]] || check "memory does not grow" "(( $(rss_kb) <= rss + RSS_TOLERANCE_KB ))"
+[[ $LAB_ROCELET == san/* ]] || check_within 30 "memory does not grow" "(( \$(memory_kb RssAnon) <= memory + MEMORY_TOLERANCE_KB ))"
 
 say "a VF that we put into a pod, without soft-RoCE"
 watched_in_pod() { # NETDEV
@@ -212,8 +212,8 @@ check_within 10 "the remaining devices are watched" 'watched rxe_left && watched
 say "the end"
 programs=$(list_programs)
 stop_rocelet
-bpf_remains left right >/tmp/remains.after
-check "no BPF object is left" 'diff -u /tmp/remains.before /tmp/remains.after'
+# The kernel frees the maps of a process that has ended a little later.
+check_within 30 "no BPF object is left" 'diff -u /tmp/remains.before <(bpf_remains left right)'
 # Removing a device takes its port down, and the diagnosis reports the effects of scapy and netem.
 check_complaints "rxe_cycle.*PortDown|rxe_(left|right) .*(application_error|receiver_not_ready|packet_loss|fabric_congestion).*DiagnosisOnset" \
     "what was done here"

@@ -10,7 +10,7 @@
 ROUNDS=${1:-250} VF_ROUNDS=3
 # The heap reaches its final size late, depending on its fragmentation: each device has programs loaded for it, whose objects are
 # allocated and freed among all others (600 rounds grow no more than 250). Leaking a device with its programs per round would exceed this.
-RSS_TOLERANCE_KB=768
+MEMORY_TOLERANCE_KB=768
 
 sample_age() { # whole seconds
     metric rocelet_sample_timestamp_seconds | awk -v now="$(date +%s)" '{ printf "%d\n", now - $1 }'
@@ -31,10 +31,10 @@ say "$ROUNDS times: a soft-RoCE device on a VF"
 python3 /rocelet/lab/guest/churn.py "$ROCELET_PID" "${VFS[0]}" "$ROUNDS" >/tmp/churn || fail "churn: $(cat /tmp/churn)"
 eval "$(tr ' ' '\n' </tmp/churn)"
 echo "# $ROUNDS rounds in $TOOK_S s: $EVENTS events, $LOOKS scans, $SAMPLES samples, $SCRAPES scrapes, $OVERRUNS overruns;" \
-    "RSS $RSS_QUARTER kB after a quarter, $RSS_END kB at the end"
+    "memory $MEMORY_QUARTER kB after a quarter, $MEMORY_END kB at the end"
 # Added and removed at least in every other round.
 check "the inventory followed ($GENERATIONS changes)" '((GENERATIONS >= ROUNDS))'
-check "resident memory does not grow ($RSS_QUARTER kB, then $RSS_END kB)" '((RSS_END <= RSS_QUARTER + RSS_TOLERANCE_KB))'
+check "memory does not grow ($MEMORY_QUARTER kB, then $MEMORY_END kB)" '((MEMORY_END <= MEMORY_QUARTER + MEMORY_TOLERANCE_KB))'
 check "nor does the number of descriptors ($FDS_QUARTER, then $FDS_END)" '((FDS_END <= FDS_QUARTER))'
 check "no message was malformed" '((MALFORMED == 0))'
 check "the page was never old (at most $OLDEST_MS ms)" '((OLDEST_MS <= 15000))'

@@ -146,8 +146,12 @@ static const char *const bad_files[] = {
 	"\"selectors\":{\"pciAddresses\":[\"0000:03:00.1\"]}}]}",
 	"{\"pools\":[{\"resourceName\":\"p\",\"deviceType\":\"auxNetDevice\",\n"
 	"\"selectors\":{\"pKeys\":[\"0xffff\"]}}]}",
+	"{\"pools\":[{\"resourceName\":\"p\",\"deviceType\":\"auxNetDevice\",\n"
+	"\"selectors\":{\"auxTypes\":[\"sf\"],\"needVhostNet\":true}}]}",
 	"{\"pools\":[{\"resourceName\":\"p\",\"deviceType\":\"accelerator\",\n"
 	"\"selectors\":{\"isRdma\":true}}]}",
+	"{\"pools\":[{\"resourceName\":\"p\",\"deviceType\":\"accelerator\",\n"
+	"\"selectors\":{\"needVhostNet\":true}}]}",
 	"{\"pools\":[{\"resourceName\":\"p\",\"kind\":\"shared\",\n"
 	"\"selectors\":{\"isRdma\":false,\"vdpaType\":\"vhost\"}}]}",
 	NATIVE("\"network\":5"),
