@@ -17,10 +17,10 @@ struct event {
 	enum event_type type;
 	char reason[32]; /* "Attached", "AttachFailed", "Returned", "QueuePairFailed" */
 	char namespace[64], pod[256]; /* "" = not about a pod */
-	/* Further pods concerned, "namespace/name,namespace/name"; NULL = none. Borrowed: who keeps
-	 * the event copies them. */
+	/* Further pods concerned, "namespace/name,namespace/name"; NULL = none. Borrowed: the
+	 * ring copies them. */
 	const char *other_pods;
-	char device[DEV_ID_SIZE];     /* "" = not about a device */
+	char device[DEV_ID_SIZE]; /* "" = not about a device */
 	char message[512];
 	uint64_t generation; /* set by the ring: its generation at the last occurrence */
 	bool is_answer;	     /* answers a user's edit: its log line is limited only if it repeats */

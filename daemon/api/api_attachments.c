@@ -192,7 +192,8 @@ static bool api_is_wanted(const struct event_ring *ring, const struct event_filt
 			  const struct event *e)
 {
 	return (f->after > ring->generation || e->generation > f->after) &&
-	       e->last_ms >= f->since_ms && (!f->pod || event_has_pod(e, f->pod)) &&
+	       e->last_ms >= f->since_ms && (!f->until_ms || e->first_ms <= f->until_ms) &&
+	       (!f->pod || event_has_pod(e, f->pod)) &&
 	       (!f->device || strcmp(f->device, e->device) == 0) &&
 	       (!f->reason || strcmp(f->reason, e->reason) == 0) &&
 	       (!f->has_type || f->type == e->type);

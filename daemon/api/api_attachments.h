@@ -45,6 +45,7 @@ struct event_filter {
 	bool has_type;
 	enum event_type type;
 	uint64_t since_ms; /* only events that happened, or happened again, since this unix time */
+	uint64_t until_ms; /* only those that first happened until this unix time */
 	size_t limit;	   /* only the newest `limit` */
 	/* Only events recorded or repeated after this generation of the ring. If the ring's
 	 * generation is lower, the daemon has restarted since, and all events are new. */

@@ -136,6 +136,12 @@ static void api_add_verdicts(struct json_out *o, const struct diagnosis_report *
 	json_out_close(o, ']');
 }
 
+static bool is_in_range(const struct diagnosis_query *q, const struct ended_verdict *e)
+{
+	return e->ended_unix_ms >= q->since_ms &&
+	       (!q->until_ms || e->verdict.onset_unix_ms <= q->until_ms);
+}
+
 /* Adds the verdicts that have ended, the newest first. */
 static void api_add_ended(struct json_out *o, const struct diagnosis_report *r,
 			  const struct selection *s)
@@ -144,7 +150,8 @@ static void api_add_ended(struct json_out *o, const struct diagnosis_report *r,
 	for (size_t i = r->n_ended; i-- > 0;) {
 		const struct verdict *v = &r->ended[i].verdict;
 
-		if (ended_is_over(&r->ended[i], r->verdicts, r->n_verdicts) &&
+		if (is_in_range(s->q, &r->ended[i]) &&
+		    ended_is_over(&r->ended[i], r->verdicts, r->n_verdicts) &&
 		    api_diagnosis_is_wanted(s, v->device, v->port, v))
 			json_out_value(o, NULL, ended_verdict_json(&r->ended[i]));
 	}

@@ -14,7 +14,7 @@ struct host;
  * {"time":"2026-...Z","timeMs":123,"everyMs":1000,"function":"0000:03:00.2",
  *  "ports":[{"device":"mlx5_1",...}],
  *  "verdicts":[{"device":"mlx5_1","port":1,"cause":"packet_loss","severity":"critical",
- *    "level":3,...,"runbook":"docs/runbook.md#packet_loss"}]}
+ *    "level":3,...,"runbook":"/runbook/packet_loss"}]}
  * ports: as in api_ports(), with null for parent, namespace, pod and container, and with
  * "counters":{"roce_bytes_total{direction=\"received\"}":123,...}: the counters that diagnosis
  * reads; they count since the driver was loaded; null: not visible this time. verdicts: as in

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "diagnosis_report.h"
-#include "dictionary.h"
 #include "host_index.h"
 #include "utc_text.h"
+#include "vf_bytes.h"
 
 void api_add_time(struct json_out *o, const struct diagnosis_report *r)
 {
@@ -78,8 +78,7 @@ static void api_add_function(struct json_out *o, const struct port_row *row)
 static void api_add_vf_bytes(struct json_out *o, const struct port_row *row, const char *source)
 {
 	const bool is_pf = row->dev && row->fn && row->fn->kind == FN_PF;
-	enum dict_vf_bytes bytes = is_pf ? dict_vf_bytes(dict_nic(row->dev->driver, 0), source)
-					 : VF_BYTES_UNKNOWN;
+	enum vf_bytes bytes = is_pf ? vf_bytes_of(row->dev->driver, source) : VF_BYTES_UNKNOWN;
 
 	if (bytes == VF_BYTES_UNKNOWN)
 		json_out_null(o, "bytesIncludeVfs");
@@ -87,12 +86,16 @@ static void api_add_vf_bytes(struct json_out *o, const struct port_row *row, con
 		json_out_bool(o, "bytesIncludeVfs", bytes == VF_BYTES_CONTAINED);
 }
 
-static void api_add_link(struct json_out *o, const struct rdma_port *port)
+static void api_add_link(struct json_out *o, const struct rdma_port *port,
+			 const struct port_watched *watched)
 {
+	/* The kernel's value is readable only by a process that may open the device. */
+	const unsigned mtu = port && port->active_mtu ? port->active_mtu : watched->mtu;
+
 	json_out_text(o, "state", port ? port_state_name(port->state) : "");
 	json_out_text(o, "linkLayer", port ? link_layer_name(port->link_layer) : "");
 	json_out_known(o, "rateBitsPerSecond", port && port->rate_bps, port ? port->rate_bps : 0);
-	json_out_known(o, "activeMtu", port && port->active_mtu, port ? port->active_mtu : 0);
+	json_out_known(o, "activeMtu", mtu > 0, mtu);
 }
 
 static void add_holder(struct json_out *o, const struct pod_device *holder)
@@ -166,7 +169,7 @@ void api_add_port(struct json_out *o, const struct diagnosis_report *r, const st
 	json_out_number(o, "port", watched->port);
 	json_out_text(o, "netdev", port ? port->netdev : "");
 	api_add_function(o, row);
-	api_add_link(o, port);
+	api_add_link(o, port, watched);
 	api_add_vf_bytes(o, row, watched->bytes_source);
 	json_out_text(o, "watch", port_watch_name(watched->watch));
 	json_out_known(o, "watchedSinceMs", watched->watched_ms > 0, watched->watched_ms);

@@ -331,6 +331,43 @@ static void condition_finish(struct condition *c)
 	qsort(c->troubles, c->n, sizeof(c->troubles[0]), trouble_order);
 }
 
+/* Adds the health of a slot; of several slots with one reason, the worst. */
+static void add_slot_health(struct condition *c, const struct resource_device *d)
+{
+	for (enum health_reason r = 0; r < N_HEALTH_REASONS; r++) {
+		struct trouble *same = (struct trouble *)find_first(
+			c->troubles, c->n, i,
+			c->troubles[i].kind == TROUBLE_DEVICE &&
+				c->troubles[i].reasons == HEALTH_BIT(r));
+
+		if (!(d->reasons & HEALTH_BIT(r)))
+			continue;
+		if (!same)
+			add_reason(c, d, r);
+		else if (same->severity < health_severity(d, r))
+			same->severity = health_severity(d, r);
+	}
+}
+
+/* Adds the health of the slots that shared pools make of the HCA. */
+static void add_slots_health(struct condition *c, const struct condition_sources *s,
+			     const char *function, const char *rdma)
+{
+	const struct resource_table *t = s->resources ? s->resources->table : NULL;
+
+	for (size_t i = 0; t && i < t->n_resources; i++) {
+		const struct resource_info *r = &t->resources[i];
+
+		for (size_t k = 0; r->shared && k < r->n_devices; k++) {
+			const struct resource_device *d = &t->devices[r->first_device + k];
+			const struct pod_device slot = {.resource = r->name, .id = d->id};
+
+			if (d->reasons && resource_table_is_slot(t, &slot, function, rdma))
+				add_slot_health(c, d);
+		}
+	}
+}
+
 /* Adds the health of the function's own device in pools; slots of shared pools have other IDs. */
 static void add_own_health(struct condition *c, const struct condition_sources *s,
 			   const char *function)
@@ -375,6 +412,7 @@ void condition_of_port(struct condition *ret, const struct condition_sources *s,
 
 	*ret = (struct condition){0};
 	add_own_health(ret, s, function);
+	add_slots_health(ret, s, function, device);
 	condition_add_attachment(ret, s, attach_list_function(s->attachments, function));
 	add_ports(ret, s, device, port, fn && holder ? fn->parent : "");
 	condition_finish(ret);

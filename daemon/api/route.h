@@ -9,7 +9,7 @@
 
 struct routes;
 
-#define ROUTE_KEYS_MAX 8
+#define ROUTE_KEYS_MAX 10
 
 /* A parameter of a query. */
 struct route_key {

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "age_text.h"
 #include "api.h"
 #include "api_attachments.h"
 #include "api_diagnosis.h"
@@ -20,6 +19,7 @@
 #include "explain.h"
 #include "inventory.h"
 #include "json_text.h"
+#include "moment_text.h"
 #include "openapi.h"
 #include "pool_config.h"
 #include "proposal.h"
@@ -37,7 +37,6 @@
 #include "web_page.h"
 
 #define NAME_BYTES_MAX 512
-#define RUNBOOK_FOLDER "/runbook/" /* the runbook; below it a document for each cause */
 
 /* Web documents are stored compressed, and unpacked for the few clients that do not accept gzip. */
 static void reply_web(const struct web_page *page, const struct http_request *request,
@@ -302,19 +301,30 @@ static bool is_long(const char *name)
 	return name && strlen(name) > NAME_BYTES_MAX;
 }
 
-/* -EINVAL with a message: the parameter `since` or `type` is malformed. */
+/* Reads the parameters `since` and `until`; 0: not given. -EINVAL with a message: one of them is
+ * malformed. */
+static int read_range(const struct routes *r, const struct http_request *request,
+		      uint64_t *ret_since, uint64_t *ret_until, struct err *e)
+{
+	const char *since = http_param(request, "since"), *until = http_param(request, "until");
+	uint64_t now_ms = request->now_ms + r->epoch_ms;
+
+	*ret_since = *ret_until = 0;
+	if (since && !moment_text(since, now_ms, 0, ret_since))
+		return err_set(e, -EINVAL, "since is not " MOMENT_TEXT_FORMS);
+	if (until && !moment_text(until, now_ms, *ret_since, ret_until))
+		return err_set(e, -EINVAL, "until is not " MOMENT_TEXT_FORMS);
+	return 0;
+}
+
+/* -EINVAL with a message: a parameter is malformed. */
 static int read_event_choice(const struct routes *r, const struct http_request *request,
 			     struct event_filter *filter, struct err *e)
 {
-	const char *since = http_param(request, "since"), *type = http_param(request, "type");
-	int64_t age = since ? age_seconds(since) : 0;
-	uint64_t now_ms = request->now_ms + r->epoch_ms;
+	const char *type = http_param(request, "type");
 
-	if (age < 0)
-		return err_set(e, -EINVAL, "since is not an age such as 90s, 10m or 2h30m");
-	if (since)
-		filter->since_ms = (uint64_t)age < now_ms / 1000 ? now_ms - (uint64_t)age * 1000
-								 : 0;
+	if (read_range(r, request, &filter->since_ms, &filter->until_ms, e) < 0)
+		return e->code;
 	for (enum event_type t = EVENT_NORMAL; type && t <= EVENT_WARNING; t++)
 		if (strcmp(type, event_type_name(t)) == 0) {
 			filter->has_type = true;
@@ -384,6 +394,10 @@ static void answer_diagnosis(struct routes *r, const struct http_request *reques
 	}
 	query.sources = &sources;
 	query.ended = http_param(request, "ended") != NULL;
+	if (read_range(r, request, &query.since_ms, &query.until_ms, &e) < 0) {
+		reply_error(reply, &e);
+		return;
+	}
 	query.function = routes_wanted_device(r, request, &e);
 	query.port = query.function ? routes_port_number(http_param(request, "device")) : 0;
 	if (e.code < 0)
@@ -591,7 +605,12 @@ static const struct route table[] = {
 	 "events, the oldest first",
 	 {KEY_DEVICE,
 	  KEY_POD,
-	  {"since", "string", "only events of this time: 90s, 10m, 2h30m, 1d", .example = "10m"},
+	  {"since", "string",
+	   "only events since then: 90s, 10m, 2h30m, 1d ago; 02:10 (UTC), the last one; or a date of RFC 3339",
+	   .example = "10m"},
+	  {"until", "string",
+	   "only events that began until then; a time of day is the first one after `since`",
+	   .example = "2100-01-02T03:04:05Z"},
 	  {"reason", "string", "only events with this reason", .example = "AttachFailed"},
 	  {"type", "string", "only events of this type", .words = "Normal|Warning"},
 	  {"limit", "integer", "at most this number of events, the newest", .example = "20"},
@@ -613,7 +632,11 @@ static const struct route table[] = {
 	 {KEY_DEVICE,
 	  KEY_POD,
 	  {"ended", "string", "any value: also list the verdicts that ended in the last hour",
-	   .example = "1"}}},
+	   .example = "1"},
+	  {"since", "string", "of these, only those that ended since then, as for events",
+	   .example = "10m"},
+	  {"until", "string", "of these, only those that began until then, as for events",
+	   .example = "2100-01-02T03:04:05Z"}}},
 	{"/api/v1/diagnosis/sample",
 	 answer_sample,
 	 "{*}?",
@@ -672,7 +695,7 @@ static const struct route table[] = {
 	   .example = "17"},
 	  {"wait", "integer", "seconds to wait for a change, at most 25", .example = "25"}}},
 	{"/" CAUSE_RUNBOOK, answer_runbook, NULL, "the runbook", {{0}}},
-	{RUNBOOK_FOLDER, answer_runbook, NULL, "the runbook; one page per cause below it", {{0}}},
+	{CAUSE_FOLDER, answer_runbook, NULL, "the runbook; one page per cause below it", {{0}}},
 };
 
 const struct route *routes_table(size_t *ret_n)
@@ -698,9 +721,9 @@ static const struct route *find_route(const char *path)
 static const struct web_page *find_cause_page(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	size_t folder = strlen(RUNBOOK_FOLDER), len = slash ? (size_t)(slash - path) + 1 : 0;
+	size_t folder = strlen(CAUSE_FOLDER), len = slash ? (size_t)(slash - path) + 1 : 0;
 
-	if (len < folder || memcmp(path + len - folder, RUNBOOK_FOLDER, folder) != 0)
+	if (len < folder || memcmp(path + len - folder, CAUSE_FOLDER, folder) != 0)
 		return NULL;
 	return web_cause(slash + 1);
 }

@@ -13,12 +13,12 @@
 #define TIMES	   "time:t? timeMs:i? "
 #define TROUBLE	   "kind:s word:s severity:s level:i ofPf:b since:t? orEarlier:b what:s? help:s? "
 #define PCIE_SPEED "speed:i maxSpeed:i width:i maxWidth:i "
-#define VERDICT                                                                                    \
-	PORT_NAME                                                                                  \
-	"netdev:s? function:s? cause:s rule:s severity:s level:i "                                 \
-	"onset:t? onsetMs:i beforeStart:b lastSeen:t? firstMoved:s? firstSignal:s? sameSample:b "  \
-	"clearingSinceMs:i? evidence:[Evidence] pods:[VerdictPod] podCount:i role:s "              \
-	"peer:s? managementPort:b symptoms:[s] sentence:s remark:s? advice:s disproof:s "          \
+#define VERDICT                                                                                        \
+	PORT_NAME                                                                                      \
+	"netdev:s? function:s? cause:s rule:s severity:s level:i "                                     \
+	"onset:t? onsetMs:i beforeStart:b lastSeen:t? firstMoved:s? firstSignal:s? sameSample:b "      \
+	"clearingSinceMs:i? evidence:[Evidence] pods:[VerdictPod] podCount:i role:s "                  \
+	"peer:s? managementPort:b symptoms:[s] sentence:s remark:s? advice:s nodeAction:s disproof:s " \
 	"runbook:s "
 
 static const struct schema_object objects[] = {

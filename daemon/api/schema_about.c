@@ -41,6 +41,7 @@ WORDS(of_event_type, event_type_name, enum event_type)
 WORDS(of_finding, finding_kind_name, enum finding_kind)
 WORDS(of_trouble, trouble_kind_name, enum trouble_kind)
 WORDS(of_answer, network_word_name, enum network_word)
+WORDS(of_node_action, node_action_name, enum node_action)
 
 /* Without "none": a verdict or trouble has a severity. */
 static const char *of_severity(int i)
@@ -85,14 +86,15 @@ static const char *of_door(int i)
 	return api_door_name((enum attach_door)i);
 }
 
-#define KIND	  of_kind, FN_VIRTUAL + 1
-#define SEVERITY  of_severity, SEVERITY_CRITICAL + 1
-#define HEALTH	  of_health, SEVERITY_CRITICAL + 1
-#define WATCH	  of_watch, WATCH_NOT_APPLICABLE + 1
-#define CAUSE	  of_cause, N_CAUSES
-#define PORTSTATE of_port_state, PORT_ACTIVE_DEFER + 1
-#define LAYER	  of_link_layer, LINK_INFINIBAND + 1
-#define ANY	  NULL, 0
+#define KIND	    of_kind, FN_VIRTUAL + 1
+#define SEVERITY    of_severity, SEVERITY_CRITICAL + 1
+#define HEALTH	    of_health, SEVERITY_CRITICAL + 1
+#define WATCH	    of_watch, WATCH_NOT_APPLICABLE + 1
+#define CAUSE	    of_cause, N_CAUSES
+#define PORTSTATE   of_port_state, PORT_ACTIVE_DEFER + 1
+#define LAYER	    of_link_layer, LINK_INFINIBAND + 1
+#define ANY	    NULL, 0
+#define NODE_ACTION of_node_action, N_NODE_ACTIONS
 
 /* --- members ---------------------------------------------------------------------------------- */
 
@@ -363,8 +365,9 @@ static const struct schema_about rows[] = {
 	{"sentence", "what is wrong", ANY},
 	{"remark", "what the numbers show beyond that", ANY},
 	{"advice", "what to do", ANY},
+	{"nodeAction", "what to do with the node first", NODE_ACTION},
 	{"disproof", "what rules the cause out", ANY},
-	{"runbook", "path of the runbook's section", ANY},
+	{"runbook", "path of the cause's section of the runbook on this server", ANY},
 	{"EndedVerdict.ended", "when it ended", ANY},
 	{"endedMs", "the same in ms of the node's monotonic clock", ANY},
 	{"endedAs", "how it ended: cleared, gone, unseen or explained", ANY},

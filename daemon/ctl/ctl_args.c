@@ -6,12 +6,12 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "age_text.h"
 #include "cause.h"
 #include "cleanup.h"
 #include "client.h"
 #include "ctl_config_map.h"
 #include "listing.h"
+#include "moment_text.h"
 #include "packet_row.h"
 #include "search.h"
 #include "suggest.h"
@@ -304,6 +304,16 @@ static int check_texts(const struct ctl_args *a, struct err *e)
 	return 0;
 }
 
+/* The daemon computes the moment, because its clock decides. */
+static int check_moment(const char *flag, const char *text, struct err *e)
+{
+	uint64_t ms;
+
+	if (!text || moment_text(text, 0, 0, &ms))
+		return 0;
+	return err_set(e, -EINVAL, "--%s %.60s: not " MOMENT_TEXT_FORMS, flag, text);
+}
+
 static int check_diagnose(const struct ctl_args *a, struct err *e)
 {
 	if ((a->replay || a->record) && (a->device || a->pod))
@@ -315,6 +325,9 @@ static int check_diagnose(const struct ctl_args *a, struct err *e)
 	if ((a->undecided || a->ended) && (a->replay || a->record))
 		return err_set(e, -EINVAL, "diagnose: --%s needs the live node",
 			       a->undecided ? "undecided" : "ended");
+	if ((a->since || a->until) && !a->ended)
+		return err_set(e, -EINVAL, "diagnose: --%s needs --ended",
+			       a->since ? "since" : "until");
 	if (a->undecided && a->ended)
 		return err_set(e, -EINVAL, "diagnose: give --undecided or --ended, not both");
 	if (a->trace && !a->record)
@@ -357,9 +370,8 @@ static int check_whole(struct ctl_args *a, struct err *e)
 			       "--watch cannot print YAML; use -o json, one line per row");
 	if (listing && listing_check(listing, a->sort_by, a->selector, a->columns, e) < 0)
 		return e->code;
-	if (a->since && age_seconds(a->since) < 0)
-		return err_set(e, -EINVAL, "--since %.60s: not an age such as 90s, 10m or 2h30m",
-			       a->since);
+	if (check_moment("since", a->since, e) < 0 || check_moment("until", a->until, e) < 0)
+		return e->code;
 	if (a->columns && a->format && strcmp(a->format, "wide") != 0 &&
 	    strcmp(a->format, "table") != 0)
 		return err_set(e, -EINVAL, "--columns works with tables, not with -o %s",

@@ -26,10 +26,10 @@ struct ctl_args {
 	size_t n_ips;
 	const char *file, *write, *trace;
 	const char *top_sort;
-	const char *only, *flow; /* select packets of a capture */
-	const char *since;	 /* of events: an age, "10m" */
-	const char *choice;	 /* the argument of completion or node-problem */
-	const char *severity;	 /* of node-problem */
+	const char *only, *flow;   /* select packets of a capture */
+	const char *since, *until; /* of events and ended verdicts: moments, as in moment_text.h */
+	const char *choice;	   /* the argument of completion or node-problem */
+	const char *severity;	   /* of node-problem */
 	const char *configmap, *merge;
 	const char *output, *config, *state_dir;
 	const char *replay;

@@ -145,13 +145,14 @@ static void show_rest(const struct ctl *c)
 static enum ctl_exit diagnosis_show(const struct ctl *c, json_t *document)
 {
 	if (!ctl_args_want_document(c->args) && c->args->ended)
-		ctl_show_ended(document, c->out);
+		ctl_show_ended(document, c->args->since || c->args->until, c->out);
 	else if (!ctl_args_want_document(c->args)) {
 		show_with_pods(c, document);
 		show_rest(c);
 	} else if (ctl_document_put(document, c->args->format, c->out) < 0)
 		return question_no_memory(c);
-	return exit_by_level(ctl_diagnosis_level(document));
+	/* A list of what is over says nothing about what is wrong now. */
+	return c->args->ended ? CTL_OK : exit_by_level(ctl_diagnosis_level(document));
 }
 
 static bool has_no_rows(const json_t *document)
@@ -203,6 +204,17 @@ enum ctl_exit ctl_diagnosis_doctor(const struct ctl *c)
 	return r;
 }
 
+/* Prints what to do first about the worst verdict of these ports, and what changed before it. */
+static void show_first_step(const struct ctl *c, const json_t *ports)
+{
+	const json_t *worst = ctl_show_worst_verdict(ports);
+	bool no_daemon = false;
+	json_auto_t *events = worst ? question_ask_quietly(c, "/api/v1/events", &no_daemon) : NULL;
+
+	if (worst)
+		ctl_show_first_step(worst, events, c->out);
+}
+
 /* Explains the device that the arguments name. */
 static enum ctl_exit ctl_explain_device(const struct ctl *c)
 {
@@ -219,6 +231,7 @@ static enum ctl_exit ctl_explain_device(const struct ctl *c)
 		devices = question_ask_quietly(c, "/api/v1/devices", &no_daemon);
 		ports = question_ask_quietly(c, of_ports, &no_daemon);
 		ctl_show_explain(document, devices, ports, c->out);
+		show_first_step(c, ports);
 	} else if (document && ctl_document_put(document, c->args->format, c->out) < 0) {
 		r = question_no_memory(c);
 	}
@@ -289,11 +302,22 @@ static enum ctl_exit explain_pod(const struct ctl *c)
 
 /* --- a cause ---------------------------------------------------------------------------------- */
 
+static json_t *reads_json(const struct cause_row *row)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; list && i < row->n_reads; i++)
+		json_array_append_new(list, json_string(series_name(row->reads[i])));
+	return list;
+}
+
 static json_t *cause_json(const struct cause_row *row)
 {
-	return json_pack("{ss ss ss ss ss ss}", "cause", row->name, "severity",
+	return json_pack("{ss ss ss ss ss ss ss so}", "cause", row->name, "severity",
 			 severity_name(row->severity), "sentence", row->sentence, "advice",
-			 row->advice, "disproof", row->disproof, "source", row->source);
+			 row->advice, "disproof", row->disproof, "source", row->source,
+			 "nodeAction", node_action_name(cause_node_action(row, row->severity)),
+			 "reads", reads_json(row));
 }
 
 static json_t *ctl_diagnosis_word_json(const struct trouble_row *w)

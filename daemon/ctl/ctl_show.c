@@ -4,11 +4,17 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "cause.h"
 #include "cleanup.h"
+#include "ctl_age.h"
 #include "ctl_show_diagnosis.h"
 #include "ctl_table.h"
 #include "listing.h"
+#include "listings.h"
 #include "search.h"
+
+/* How long before a verdict's onset a change may have caused it, as on the page. */
+#define BEFORE_S 120
 
 static const char *ctl_show_text_of(const json_t *object, const char *key)
 {
@@ -114,6 +120,57 @@ void ctl_show_explain(const json_t *document, const json_t *devices, const json_
 	ctl_show_put_parent(device, devices, f);
 	ctl_show_put_ports(ports, f);
 	fputc('\n', f);
+}
+
+const json_t *ctl_show_worst_verdict(const json_t *ports)
+{
+	const json_t *worst = NULL;
+	json_t *port, *trouble;
+	size_t i, k;
+
+	json_array_foreach (json_object_get(ports, "ports"), i, port) {
+		json_array_foreach (json_object_get(port, "troubles"), k, trouble) {
+			const char *kind = ctl_show_text_of(trouble, "kind");
+
+			if (kind && strcmp(kind, "verdict") == 0 &&
+			    json_integer_value(json_object_get(trouble, "level")) >
+				    json_integer_value(json_object_get(worst, "level")))
+				worst = trouble;
+		}
+	}
+	return worst;
+}
+
+/* True if the event happened shortly before the moment. Verdicts are no changes. */
+static bool is_shortly_before(const json_t *event, int64_t onset)
+{
+	const char *reason = ctl_show_text_of(event, "reason");
+	int64_t last = ctl_age_parse(ctl_show_text_of(event, "last"));
+
+	return reason && strncmp(reason, "Diagnosis", strlen("Diagnosis")) != 0 && last >= 0 &&
+	       last <= onset + 1 && last >= onset - BEFORE_S;
+}
+
+void ctl_show_first_step(const json_t *verdict, const json_t *events, FILE *f)
+{
+	const char *word = ctl_show_text_of(verdict, "word");
+	int cause = word ? cause_by_name(word) : -1;
+	int64_t onset = ctl_age_parse(ctl_show_text_of(verdict, "since"));
+	json_t *event;
+	size_t i;
+
+	if (cause >= 0)
+		fprintf(f, "    node: %s\n",
+			node_action_text(
+				cause_node_action(cause_row((enum cause)cause),
+						  (enum severity)json_integer_value(
+							  json_object_get(verdict, "level")))));
+	json_array_foreach (json_object_get(events, "events"), i, event) {
+		if (onset < 0 || !is_shortly_before(event, onset))
+			continue;
+		fputs("    shortly before: ", f);
+		listing_show_event(event, f);
+	}
 }
 
 void ctl_show_network(const json_t *pod, FILE *f)

@@ -9,6 +9,10 @@
 /* Prints the document of /api/v1/explain. Adds the names and the PF of the device if `devices`
  * (/api/v1/devices) is given, and its verdicts if `ports` (/api/v1/ports of it) is given. */
 void ctl_show_explain(const json_t *, const json_t *devices, const json_t *ports, FILE *);
+/* The worst verdict among the troubles of ports; NULL: there is none. */
+const json_t *ctl_show_worst_verdict(const json_t *ports);
+/* Prints what to do with the node because of this verdict, and the events shortly before it. */
+void ctl_show_first_step(const json_t *verdict, const json_t *events, FILE *);
 /* Prints whether the network is at fault, of a pod of /api/v1/pods. */
 void ctl_show_network(const json_t *pod, FILE *);
 /* Returns the number of findings about rocelet itself. A finding that does not name its group is

@@ -264,6 +264,16 @@ static void put_trouble(const json_t *t, const json_t *document, FILE *f)
 	fputc('\n', f);
 }
 
+/* Prints "node: keep it in service"; nothing for an older daemon. */
+static void put_node_action(const json_t *v, FILE *f)
+{
+	const char *name = ctl_show_diagnosis_text_of(v, "nodeAction");
+
+	for (int a = 0; name && a < N_NODE_ACTIONS; a++)
+		if (strcmp(name, node_action_name((enum node_action)a)) == 0)
+			fprintf(f, "    node: %s\n", node_action_text((enum node_action)a));
+}
+
 static void put_verdict(const json_t *v, const json_t *document, FILE *f)
 {
 	ctl_put_text(v, "severity", f);
@@ -285,6 +295,7 @@ static void put_verdict(const json_t *v, const json_t *document, FILE *f)
 	ctl_show_diagnosis_put_pods(v, f);
 	ctl_show_diagnosis_put_line(v, "peer: ", "peer", f);
 	ctl_show_diagnosis_put_symptoms(v, f);
+	put_node_action(v, f);
 	ctl_show_diagnosis_put_line(v, "advice: ", "advice", f);
 	ctl_show_diagnosis_put_line(v, "ruled out if: ", "disproof", f);
 	fputs("    more: rocectl explain ", f);
@@ -544,14 +555,24 @@ static void show_causes(const char *before, uint64_t causes, FILE *f)
 	fputs(causes ? "\n" : "", f);
 }
 
+static void put_series(const char *before, const enum series *list, unsigned n, FILE *f)
+{
+	for (unsigned i = 0; i < n; i++)
+		fprintf(f, "%s%s%s", i ? ", " : before, series_name(list[i]),
+			i + 1 == n ? "\n" : "");
+}
+
 void ctl_show_cause(const struct cause_row *row, FILE *f)
 {
+	char node[128];
+
 	fprintf(f, "%s: %s\n", row->name, row->sentence);
 	fprintf(f, "    severity: at most %s\n", severity_name(row->severity));
 	fprintf(f, "    advice: %s\n    ruled out if: %s\n", row->advice, row->disproof);
-	for (unsigned i = 0; i < row->n_needs; i++)
-		fprintf(f, "%s%s%s", i ? ", " : "    needs: ", series_name(row->needs[i]),
-			i + 1 == row->n_needs ? "\n" : "");
+	cause_node_rule(row, node, sizeof(node));
+	fprintf(f, "    node: %s\n", node);
+	put_series("    needs: ", row->needs, row->n_needs, f);
+	put_series("    reads: ", row->reads, row->n_reads, f);
 	show_causes("    its symptoms: ", row->explains | row->explains_vfs, f);
 	fprintf(f, "    origin of the rule: %s\n", row->source);
 }
@@ -644,7 +665,7 @@ void ctl_count_ended(json_int_t n, FILE *f)
 			n, n == 1 ? "" : "s");
 }
 
-void ctl_show_ended(const json_t *document, FILE *f)
+void ctl_show_ended(const json_t *document, bool is_range, FILE *f)
 {
 	struct table t = {
 		.heads = {"ENDED", "LASTED", "SEVERITY", "PORT", "CAUSE", "AS", "AT WORST", "PODS"},
@@ -658,7 +679,10 @@ void ctl_show_ended(const json_t *document, FILE *f)
 	if (t.failed)
 		fputs("out of memory\n", f);
 	else if (t.n_rows == 0)
-		fputs("no verdict ended in the last hour, or since rocelet's start\n", f);
+		fputs(is_range
+			      ? "no verdict of this time has ended; rocelet keeps those of the last hour\n"
+			      : "no verdict ended in the last hour, or since rocelet's start\n",
+		      f);
 	table_print(&t, NULL, f);
 	table_done(&t);
 }

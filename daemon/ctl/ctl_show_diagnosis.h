@@ -30,8 +30,9 @@ void ctl_show_cause(const struct cause_row *, FILE *);
 void ctl_show_word(const struct trouble_row *, FILE *);
 /* Prints "3 verdicts ended in the last hour: rocectl diagnose --ended"; nothing for 0. */
 void ctl_count_ended(json_int_t n, FILE *);
-/* Prints the verdicts that ended in the last hour, a line each, the newest first. */
-void ctl_show_ended(const json_t *, FILE *);
+/* Prints the verdicts that ended in the last hour, a line each, the newest first. is_range: only
+ * those of a part of it. */
+void ctl_show_ended(const json_t *, bool is_range, FILE *);
 /* Prints "the link is down: mlx5_0/1 (train/llm-0)"; nothing without ports. */
 void ctl_show_down(const json_t *ports, FILE *);
 #define CTL_LEVEL_WARNING 2

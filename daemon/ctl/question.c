@@ -125,6 +125,7 @@ char *question_path_with(const struct ctl_args *a, const char *path, const char 
 	put_param(f, &before, "device", a->device);
 	put_param(f, &before, "pod", a->pod);
 	put_param(f, &before, "since", a->since);
+	put_param(f, &before, "until", a->until);
 	put_param(f, &before, "limit", limit);
 	put_param(f, &before, "top", a->top);
 	fclose(f);

@@ -199,11 +199,11 @@ static void take_pod(struct top_port *p, const json_t *port)
 	top_copy_text(p->pod, sizeof(p->pod), text);
 }
 
-static enum top_contains top_contains_of(const json_t *include)
+static enum vf_bytes top_contains_of(const json_t *include)
 {
 	if (!json_is_boolean(include))
-		return TOP_UNKNOWN;
-	return json_is_true(include) ? TOP_CONTAINED : TOP_SEPARATE;
+		return VF_BYTES_UNKNOWN;
+	return json_is_true(include) ? VF_BYTES_CONTAINED : VF_BYTES_SEPARATE;
 }
 
 static void top_take_port(struct top_port *p, const json_t *port)
@@ -232,12 +232,8 @@ static double top_add(double sum, double value)
  * returns the larger of both and sets *ret_least. */
 static double top_with_vfs(const struct top_port *head, double own, double vfs, bool *ret_least)
 {
-	if (isnan(vfs) || head->vf_bytes == TOP_SEPARATE)
-		return top_add(own, vfs);
-	if (isnan(own) || head->vf_bytes == TOP_CONTAINED)
-		return isnan(own) ? vfs : own;
-	*ret_least |= own > 0 && vfs > 0;
-	return fmax(own, vfs);
+	*ret_least |= head->vf_bytes == VF_BYTES_UNKNOWN && own > 0 && vfs > 0;
+	return vf_bytes_wire(head->vf_bytes, own, vfs);
 }
 
 /* What the link carries: a PF's bytes with those of its VFs. */

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "vf_bytes.h"
+
 /* Seconds of history: five minutes. */
 #define TOP_HISTORY 300
 
@@ -32,7 +34,7 @@ struct top_port {
 	char device[80], netdev[24], pod[160], state[16], watch[24];
 	char function[80], parent[80]; /* parent: a VF's PF; "" = none */
 	/* Does the PF's byte counter include its VFs? */
-	enum top_contains { TOP_UNKNOWN, TOP_SEPARATE, TOP_CONTAINED } vf_bytes;
+	enum vf_bytes vf_bytes;
 	double line; /* link rate in bytes per second; NAN = unknown */
 	double now[N_TOP_FIGURES];
 	double wire[TOP_WIRE]; /* received and sent; of a PF with its VFs */

@@ -74,14 +74,16 @@ enum fault_side {
 	SIDE_APPLICATION,
 };
 
-/* The runbook has a section per cause, under its name. This is its path in our repository, and in
- * the daemon's HTTP tree. */
+/* The runbook has a section per cause, under its name. These are its path in our repository, and in
+ * the daemon's HTTP tree, and the folder there with a document for each cause. */
 #define CAUSE_RUNBOOK "docs/runbook.md"
+#define CAUSE_FOLDER  "/runbook/"
 
 /* A set of causes. */
 #define CAUSE_BIT(cause) ((uint64_t)1 << (cause))
 
 #define CAUSE_NEEDS 3
+#define CAUSE_READS 16
 
 struct rule_input;
 struct finding;
@@ -96,6 +98,14 @@ enum rule_answer {
 
 typedef enum rule_answer rule_fn(const struct rule_input *, struct finding *);
 
+/* What to do with the node first. */
+enum node_action {
+	NODE_KEEP,   /* it stays in service */
+	NODE_CORDON, /* no new jobs */
+	NODE_DRAIN,  /* its jobs move to other nodes, too */
+	N_NODE_ACTIONS
+};
+
 struct cause_row {
 	const char *name;
 	const char *number;    /* column "Rule" of docs/reference/diagnosis.md; "" = our own rule */
@@ -108,10 +118,16 @@ struct cause_row {
 	const char *disproof;	/* evidence that would rule it out */
 	const char *source;	/* origin of the rule */
 	enum severity severity; /* highest severity that the rule gives */
+	/* The severities from which the node is to be cordoned, and drained; SEVERITY_NONE: none.
+	 */
+	enum severity cordon, drain;
 	enum fault_side side;
 	/* Series that the rule needs; if a series exists per priority, one priority is enough. */
 	enum series needs[CAUSE_NEEDS];
 	unsigned n_needs;
+	/* Counters that it reads, also those that only the evidence shows. */
+	enum series reads[CAUSE_READS];
+	unsigned n_reads;
 	enum threshold release; /* time without the fault before the verdict ends */
 	/* The signal whose rise is the onset of the fault; without one, the onset is the first bad
 	 * sample. */
@@ -130,5 +146,11 @@ struct cause_row {
 
 const struct cause_row *cause_row(enum cause);
 const char *severity_name(enum severity);
+enum node_action cause_node_action(const struct cause_row *, enum severity);
+/* Writes "cordon it from severity warning on; drain it at severity critical". */
+void cause_node_rule(const struct cause_row *, char *ret, size_t size);
+const char *node_action_name(enum node_action); /* "keep", "cordon", "drain" */
+/* "cordon it, so that no new job starts on it" */
+const char *node_action_text(enum node_action);
 /* Returns an enum cause, or -1 if no cause has this name. */
 int cause_by_name(const char *);

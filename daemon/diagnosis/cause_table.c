@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The table of causes: inputs, release time, symptoms, texts. */
+#include <stdio.h>
 #include <string.h>
 
 #include "rules.h"
@@ -8,9 +9,27 @@
 	.needs = {__VA_ARGS__},                                                                    \
 	.n_needs = sizeof((enum series[]){__VA_ARGS__}) / sizeof(enum series)
 
+#define READS(...)                                                                                 \
+	.reads = {__VA_ARGS__},                                                                    \
+	.n_reads = sizeof((enum series[]){__VA_ARGS__}) / sizeof(enum series)
+
 #define ONSET(name) .signal = SIGNAL_##name, .has_signal = true
 
 #define B(cause) CAUSE_BIT(CAUSE_##cause)
+
+/* Counters that several rules read. */
+#define OF_BYTES   SERIES_BYTES_RECEIVED, SERIES_BYTES_SENT
+#define OF_PACKETS SERIES_PACKETS_RECEIVED, SERIES_PACKETS_SENT
+#define OF_CNPS	   SERIES_CNP_RECEIVED, SERIES_CNP_HANDLED, SERIES_CNP_IGNORED
+#define OF_LOSS	   SERIES_SEQUENCE_NAK, SERIES_IMPLIED_NAK, SERIES_ACK_TIMEOUTS, SERIES_SOFT_TIMEOUTS
+#define OF_ARRIVAL                                                                                 \
+	SERIES_PAUSE_SENT, SERIES_DISCARDS_RECEIVED, SERIES_NO_BUFFER, SERIES_HOST_BUFFER,         \
+		SERIES_HOST_CONGESTION, SERIES_HOST_MARKED, SERIES_BYTES_RECEIVED,                 \
+		SERIES_PACKETS_RECEIVED, SERIES_BUFFER_PASSED
+#define OF_PCIE                                                                                    \
+	SERIES_PCIE_STALLED_READ, SERIES_PCIE_STALLED_WRITE, SERIES_PCIE_SECONDS_READ,             \
+		SERIES_PCIE_SECONDS_WRITE
+#define OF_FAILURES SERIES_RETRIES_EXCEEDED, SERIES_ACK_TIMEOUTS, SERIES_SOFT_TIMEOUTS
 
 /* Symptoms of a path that is dead or damages packets. */
 #define PATH_SYMPTOMS  (B(PACKET_LOSS) | B(REORDERING) | B(PEER_GONE))
@@ -32,7 +51,10 @@ static const struct cause_row rows[N_CAUSES] = {
 			rule_nic_stuck,
 			.concerns_vfs = true,
 			.severity = SEVERITY_CRITICAL,
+			.cordon = SEVERITY_WARNING,
+			.drain = SEVERITY_CRITICAL,
 			.side = SIDE_NODE,
+			READS(OF_BYTES, OF_PACKETS, SERIES_PRIORITY_RECEIVED, SERIES_PRIORITY_SENT),
 			.release = LIMIT_release_link_seconds,
 			.explains = STORM_SYMPTOMS | B(LINK_FLAP) | B(PORT_OFF) | B(BAD_LINK) |
 				    B(PAUSE_STORM_SOURCE) | B(PORT_NEVER_UP) | B(NIC_RESET) |
@@ -50,6 +72,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			"",
 			rule_no_device_node,
 			.severity = SEVERITY_WARNING,
+			.cordon = SEVERITY_WARNING,
 			.side = SIDE_NODE,
 			.release = LIMIT_release_seconds,
 			.sentence =
@@ -81,6 +104,10 @@ static const struct cause_row rows[N_CAUSES] = {
 			rule_contradicting_counters,
 			.severity = SEVERITY_WARNING,
 			.side = SIDE_UNCLEAR,
+			READS(SERIES_CE, SERIES_CNP_SENT, SERIES_CNP_RECEIVED, SERIES_CNP_HANDLED,
+			      SERIES_OPTIONAL_CE, SERIES_OPTIONAL_CNP_SENT,
+			      SERIES_OPTIONAL_CNP_RECEIVED, SERIES_PAUSE_RECEIVED,
+			      SERIES_PAUSE_SENT, SERIES_PRIORITY_RECEIVED, SERIES_PRIORITY_SENT),
 			.release = LIMIT_release_seconds,
 			.needs_traffic = true,
 			.explains = B(NOTIFICATION_POINT_OFF) | B(REACTION_POINT_OFF),
@@ -113,7 +140,9 @@ static const struct cause_row rows[N_CAUSES] = {
 			.concerns_vfs = true,
 			.severity = SEVERITY_CRITICAL,
 			.severity_now = true,
+			.drain = SEVERITY_CRITICAL,
 			.side = SIDE_NETWORK,
+			READS(SERIES_LINK_DOWN),
 			.release = LIMIT_release_link_seconds,
 			.explains = DOWN_SYMPTOMS | B(PORT_OFF) | B(BAD_LINK),
 			.explains_vfs = B(LINK_FLAP) | B(PORT_OFF) | B(PORT_NEVER_UP),
@@ -163,8 +192,13 @@ static const struct cause_row rows[N_CAUSES] = {
 			rule_bad_link,
 			.concerns_vfs = true,
 			.severity = SEVERITY_CRITICAL,
+			.cordon = SEVERITY_WARNING,
+			.drain = SEVERITY_CRITICAL,
 			.side = SIDE_NETWORK,
 			ONSET(PHY_ERRORS),
+			READS(SERIES_SYMBOL_ERRORS, SERIES_CRC_ERRORS, SERIES_UNCORRECTABLE,
+			      SERIES_ICRC_ERRORS, SERIES_PHY_BYTES, SERIES_BYTES_RECEIVED,
+			      SERIES_LANE_ERRORS, SERIES_CORRECTED_BITS),
 			.release = LIMIT_release_link_seconds,
 			.explains = PATH_SYMPTOMS | B(PRE_FEC_ERRORS),
 			.sentence = "the link corrupts packets",
@@ -182,6 +216,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.concerns_vfs = true,
 			.severity = SEVERITY_WARNING,
 			.side = SIDE_NETWORK,
+			READS(SERIES_CORRECTED_BITS, SERIES_LANE_ERRORS),
 			.release = LIMIT_release_link_seconds,
 			.sentence =
 				"forward error correction corrects far more bits than usual; no packets are corrupted yet",
@@ -200,6 +235,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.concerns_vfs = true,
 			.less_is_worse = true,
 			.severity = SEVERITY_WARNING,
+			.cordon = SEVERITY_WARNING,
 			.side = SIDE_NETWORK,
 			.release = LIMIT_release_link_seconds,
 			.sentence = "the link is slower than before, or than its siblings' links",
@@ -215,8 +251,12 @@ static const struct cause_row rows[N_CAUSES] = {
 			rule_pause_storm_source,
 			.concerns_vfs = true,
 			.severity = SEVERITY_CRITICAL,
+			.drain = SEVERITY_CRITICAL,
 			.side = SIDE_NODE,
 			ONSET(PAUSE_SENT),
+			READS(SERIES_PAUSE_SENT, SERIES_GLOBAL_PAUSE_SENT, SERIES_PFC_FRAMES_SENT,
+			      SERIES_GLOBAL_FRAMES_SENT, SERIES_PRIORITY_RECEIVED,
+			      SERIES_BYTES_RECEIVED, SERIES_STORM_WARNINGS, SERIES_STORM_ERRORS),
 			.release = LIMIT_release_storm_seconds,
 			.explains = STORM_SYMPTOMS | B(CONTRADICTING_COUNTERS),
 			.sentence =
@@ -235,6 +275,9 @@ static const struct cause_row rows[N_CAUSES] = {
 			.severity = SEVERITY_CRITICAL,
 			.side = SIDE_NETWORK,
 			ONSET(PAUSE_RECEIVED),
+			READS(SERIES_PAUSE_RECEIVED, SERIES_GLOBAL_PAUSE_RECEIVED,
+			      SERIES_PFC_FRAMES_RECEIVED, SERIES_GLOBAL_FRAMES_RECEIVED,
+			      SERIES_PRIORITY_SENT, SERIES_BYTES_SENT),
 			.release = LIMIT_release_storm_seconds,
 			.explains = STORM_SYMPTOMS | B(NIC_RESET),
 			.sentence =
@@ -251,7 +294,9 @@ static const struct cause_row rows[N_CAUSES] = {
 			rule_nic_reset,
 			.concerns_vfs = true,
 			.severity = SEVERITY_WARNING,
+			.drain = SEVERITY_CRITICAL,
 			.side = SIDE_NODE,
+			READS(SERIES_TX_TIMEOUTS, SERIES_HEALTH_REPORTS),
 			.release = LIMIT_release_link_seconds,
 			.explains = PATH_SYMPTOMS | B(JOB_ENDED),
 			.sentence = "part of the NIC hung or failed, and its driver reset it",
@@ -268,8 +313,10 @@ static const struct cause_row rows[N_CAUSES] = {
 			rule_slow_receiver_pcie,
 			.concerns_vfs = true,
 			.severity = SEVERITY_CRITICAL,
+			.cordon = SEVERITY_CRITICAL,
 			.side = SIDE_NODE,
 			ONSET(PAUSE_SENT),
+			READS(OF_ARRIVAL, OF_PCIE, SERIES_PCIE_OVERFLOW),
 			.release = LIMIT_release_seconds,
 			.needs_traffic = true,
 			.explains = PATH_SYMPTOMS | B(SLOW_RECEIVER) | B(SLOW_RECEIVER_NIC_CACHE) |
@@ -290,6 +337,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.severity = SEVERITY_CRITICAL,
 			.side = SIDE_NODE,
 			ONSET(PAUSE_SENT),
+			READS(OF_ARRIVAL, OF_PCIE, SERIES_QPS, SERIES_MRS),
 			.release = LIMIT_release_seconds,
 			.needs_traffic = true,
 			.explains = PATH_SYMPTOMS | B(SLOW_RECEIVER) | B(GLOBAL_PAUSE),
@@ -308,8 +356,10 @@ static const struct cause_row rows[N_CAUSES] = {
 			rule_slow_receiver,
 			.concerns_vfs = true,
 			.severity = SEVERITY_CRITICAL,
+			.cordon = SEVERITY_CRITICAL,
 			.side = SIDE_NODE,
 			ONSET(PAUSE_SENT),
+			READS(OF_ARRIVAL),
 			.release = LIMIT_release_seconds,
 			.needs_traffic = true,
 			.explains = PATH_SYMPTOMS | B(GLOBAL_PAUSE),
@@ -329,6 +379,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.concerns_vfs = true,
 			.less_is_worse = true,
 			.severity = SEVERITY_WARNING,
+			.cordon = SEVERITY_WARNING,
 			.side = SIDE_NODE,
 			.release = LIMIT_release_seconds,
 			.sentence =
@@ -345,6 +396,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			rule_wrong_priority,
 			.severity = SEVERITY_WARNING,
 			.side = SIDE_NODE,
+			READS(OF_BYTES, SERIES_PRIORITY_RECEIVED, SERIES_PRIORITY_SENT),
 			.release = LIMIT_release_seconds,
 			.needs_traffic = true,
 			.explains = PATH_SYMPTOMS | QUEUE_SYMPTOMS | B(JOB_ENDED),
@@ -379,6 +431,9 @@ static const struct cause_row rows[N_CAUSES] = {
 			.concerns_vfs = true,
 			.severity = SEVERITY_WARNING,
 			.side = SIDE_NODE,
+			READS(SERIES_GLOBAL_PAUSE_RECEIVED, SERIES_GLOBAL_PAUSE_SENT,
+			      SERIES_GLOBAL_FRAMES_RECEIVED, SERIES_GLOBAL_FRAMES_SENT, OF_BYTES,
+			      SERIES_QPS),
 			.release = LIMIT_release_seconds,
 			.explains = B(PAUSED_BY_NETWORK),
 			.sentence =
@@ -413,6 +468,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.severity = SEVERITY_WARNING,
 			.side = SIDE_NODE,
 			ONSET(PAUSE_RECEIVED),
+			READS(SERIES_PAUSE_RECEIVED, OF_CNPS, SERIES_DISCARDS_SENT),
 			.release = LIMIT_release_seconds,
 			.needs_congestion_control = true,
 			.explains = B(PAUSED_BY_NETWORK),
@@ -431,6 +487,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.severity = SEVERITY_WARNING,
 			.side = SIDE_NODE,
 			ONSET(CE_SHARE),
+			READS(SERIES_CE, SERIES_CNP_SENT),
 			.release = LIMIT_release_seconds,
 			.needs_traffic = true,
 			.needs_congestion_control = true,
@@ -450,6 +507,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			rule_reaction_point_off,
 			.severity = SEVERITY_WARNING,
 			.side = SIDE_NODE,
+			READS(SERIES_CNP_IGNORED, SERIES_CNP_HANDLED),
 			.release = LIMIT_release_seconds,
 			.needs_traffic = true,
 			.needs_congestion_control = true,
@@ -469,6 +527,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.severity = SEVERITY_CRITICAL,
 			.side = SIDE_NETWORK,
 			ONSET(NAK),
+			READS(OF_LOSS, OF_BYTES, OF_PACKETS),
 			.release = LIMIT_release_seconds,
 			.needs_traffic = true,
 			.explains = B(REORDERING) | B(PEER_GONE),
@@ -488,6 +547,8 @@ static const struct cause_row rows[N_CAUSES] = {
 			.severity = SEVERITY_INFO,
 			.side = SIDE_NETWORK,
 			ONSET(OUT_OF_SEQUENCE),
+			READS(SERIES_OUT_OF_SEQUENCE, OF_LOSS, SERIES_BYTES_RECEIVED,
+			      SERIES_PACKETS_RECEIVED),
 			.release = LIMIT_release_seconds,
 			.needs_traffic = true,
 			NEEDS(SERIES_OUT_OF_SEQUENCE),
@@ -504,6 +565,8 @@ static const struct cause_row rows[N_CAUSES] = {
 			rule_noisy_neighbour,
 			.severity = SEVERITY_WARNING,
 			.side = SIDE_NETWORK,
+			READS(OF_BYTES, SERIES_CE, SERIES_PACKETS_RECEIVED, SERIES_PAUSE_RECEIVED,
+			      SERIES_PAUSE_SENT),
 			.release = LIMIT_release_seconds,
 			.pods_cause_it = true,
 			.explains = B(FABRIC_CONGESTION) | B(INCAST) | SLOW_RECEIVERS |
@@ -523,6 +586,8 @@ static const struct cause_row rows[N_CAUSES] = {
 			.severity = SEVERITY_CRITICAL,
 			.side = SIDE_NETWORK,
 			ONSET(CE_SHARE),
+			READS(SERIES_CE, SERIES_CNP_SENT, SERIES_HOST_MARKED, SERIES_BYTES_RECEIVED,
+			      SERIES_PACKETS_RECEIVED, SERIES_PAUSE_SENT),
 			.release = LIMIT_release_seconds,
 			.needs_traffic = true,
 			NEEDS(SERIES_CE),
@@ -542,6 +607,8 @@ static const struct cause_row rows[N_CAUSES] = {
 			.severity = SEVERITY_CRITICAL,
 			.side = SIDE_NETWORK,
 			ONSET(CE_SHARE),
+			READS(SERIES_CE, SERIES_CNP_SENT, SERIES_HOST_MARKED, OF_CNPS, OF_BYTES,
+			      OF_PACKETS, SERIES_PAUSE_RECEIVED),
 			.release = LIMIT_release_seconds,
 			.needs_traffic = true,
 			.sentence =
@@ -560,6 +627,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.severity = SEVERITY_WARNING,
 			.side = SIDE_NETWORK,
 			ONSET(PAUSE_RECEIVED),
+			READS(SERIES_PAUSE_RECEIVED, OF_CNPS, SERIES_DISCARDS_SENT),
 			.release = LIMIT_release_seconds,
 			.needs_traffic = true,
 			.sentence =
@@ -576,6 +644,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			NULL,
 			.severity = SEVERITY_WARNING,
 			.side = SIDE_NETWORK,
+			READS(SERIES_CNP_SENT, SERIES_CNP_RECEIVED),
 			.release = LIMIT_release_seconds,
 			.sentence = "notifications (CNPs) are lost in transit",
 			.advice = "carry CNPs (DSCP 48) in the strict queue everywhere",
@@ -589,6 +658,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			rule_slow_restarts,
 			.severity = SEVERITY_INFO,
 			.side = SIDE_NODE,
+			READS(SERIES_SLOW_RESTARTS, SERIES_SLOW_RESTART_CNPS),
 			.release = LIMIT_release_seconds,
 			.needs_traffic = true,
 			.sentence =
@@ -608,6 +678,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.less_is_worse = true,
 			.severity = SEVERITY_INFO,
 			.side = SIDE_NETWORK,
+			READS(OF_BYTES),
 			.release = LIMIT_release_seconds,
 			/* Any other cause on the port explains it. */
 			.yields = ~B(RAIL_BEHIND),
@@ -643,6 +714,8 @@ static const struct cause_row rows[N_CAUSES] = {
 			.severity = SEVERITY_CRITICAL,
 			.side = SIDE_APPLICATION,
 			ONSET(NOT_READY),
+			READS(SERIES_RNR_NAK, SERIES_RNR_NAK_SENT, SERIES_WQE_MISSING,
+			      SERIES_RNR_EXCEEDED),
 			.release = LIMIT_release_seconds,
 			.sentence = "requests arrive for which no receive work request is posted",
 			.advice =
@@ -659,6 +732,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.severity = SEVERITY_WARNING,
 			.side = SIDE_NODE,
 			ONSET(TIMEOUTS),
+			READS(OF_FAILURES),
 			.release = LIMIT_release_seconds,
 			.explains = PATH_SYMPTOMS | B(JOB_ENDED),
 			.sentence =
@@ -677,6 +751,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.side = SIDE_APPLICATION,
 			ONSET(TIMEOUTS),
 			NEEDS(SERIES_RETRIES_EXCEEDED),
+			READS(OF_FAILURES),
 			.release = LIMIT_release_seconds,
 			.explains = B(PEER_GONE),
 			.sentence = "the job on this port ended, and its queue pairs with it",
@@ -692,6 +767,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.severity = SEVERITY_WARNING,
 			.side = SIDE_UNCLEAR,
 			ONSET(TIMEOUTS),
+			READS(OF_FAILURES, OF_BYTES),
 			.release = LIMIT_release_seconds,
 			NEEDS(SERIES_RETRIES_EXCEEDED),
 			.sentence = "a peer no longer responds, and queue pairs to it failed",
@@ -706,6 +782,8 @@ static const struct cause_row rows[N_CAUSES] = {
 			rule_application_error,
 			.severity = SEVERITY_WARNING,
 			.side = SIDE_APPLICATION,
+			READS(SERIES_ACCESS_ERRORS, SERIES_ACCESS_ERRORS_RESP,
+			      SERIES_INVALID_REQUESTS, SERIES_LENGTH_ERRORS),
 			.release = LIMIT_release_seconds,
 			.sentence =
 				"the application requests memory or operations that are not permitted",
@@ -763,4 +841,46 @@ const char *close_reason_name(enum close_reason r)
 	};
 
 	return names[r];
+}
+
+enum node_action cause_node_action(const struct cause_row *row, enum severity severity)
+{
+	if (row->drain && severity >= row->drain)
+		return NODE_DRAIN;
+	return row->cordon && severity >= row->cordon ? NODE_CORDON : NODE_KEEP;
+}
+
+void cause_node_rule(const struct cause_row *row, char *ret, size_t size)
+{
+	char cordon[48] = "", drain[48] = "";
+
+	if (row->cordon)
+		snprintf(cordon, sizeof(cordon), "cordon it from severity %s on",
+			 severity_name(row->cordon));
+	if (row->drain)
+		snprintf(drain, sizeof(drain), "%sdrain it at severity %s", cordon[0] ? "; " : "",
+			 severity_name(row->drain));
+	if (cordon[0] || drain[0])
+		snprintf(ret, size, "%s%s", cordon, drain);
+	else
+		snprintf(ret, size, "%s", node_action_text(NODE_KEEP));
+}
+
+const char *node_action_name(enum node_action action)
+{
+	static const char *const names[N_NODE_ACTIONS] = {
+		[NODE_KEEP] = "keep", [NODE_CORDON] = "cordon", [NODE_DRAIN] = "drain"};
+
+	return names[action];
+}
+
+const char *node_action_text(enum node_action action)
+{
+	static const char *const texts[N_NODE_ACTIONS] = {
+		[NODE_KEEP] = "keep it in service",
+		[NODE_CORDON] = "cordon it, so that no new job starts on it",
+		[NODE_DRAIN] = "drain it, and restart its jobs elsewhere",
+	};
+
+	return texts[action];
 }

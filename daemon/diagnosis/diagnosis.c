@@ -9,7 +9,7 @@
 
 #include "cleanup.h"
 #include "diagnosis_state.h"
-#include "dictionary.h"
+#include "vf_bytes.h"
 
 /* After this many samples in which a port is missing or unreadable, its verdicts are closed. A port
  * that is missing is also removed. */
@@ -306,6 +306,7 @@ static int observe(struct diagnosis *d, const struct observation *all, size_t i)
 		return 0;
 	}
 	memcpy(p->bytes_source, o->bytes_source, sizeof(p->bytes_source));
+	p->mtu = o->mtu;
 	r = diagnosis_take_sample(d, p, o, !all->partial);
 	set_load(d, o, i, p);
 	if (p->applicable)
@@ -329,7 +330,7 @@ static const struct watched_port *diagnosis_pf_of(const struct diagnosis *d,
 }
 
 /* True if a pod has the port, or RDMA uses it. */
-static bool is_used(const struct watched_port *p, const struct port_observation *o)
+static bool diagnosis_is_used(const struct watched_port *p, const struct port_observation *o)
 {
 	return (o->n_pods > 0 && !o->pods[0].ended) ||
 	       (!p->history.down && p->history.minute > USED_SHARE * (double)o->rate_bps / 8);
@@ -341,7 +342,7 @@ static void diagnosis_set_used(struct diagnosis *d, const struct observation *al
 	for (size_t i = 0; i < all->n_ports; i++) {
 		struct watched_port *p = d->observed[i], *pf;
 
-		if (!p || !is_used(p, &all->ports[i]))
+		if (!p || !diagnosis_is_used(p, &all->ports[i]))
 			continue;
 		pf = (struct watched_port *)diagnosis_pf_of(d, all, i);
 		p->history.used_ms = d->now_ms;
@@ -356,15 +357,6 @@ static double add_known(double a, double b)
 	return isnan(a) ? b : isnan(b) ? a : a + b;
 }
 
-/* Returns the bytes on a PF's wire: its own and those of its VFs. If it is unknown whether its own
- * contain them, the larger ones. The same rule as on screens. */
-static double wire_of(enum dict_vf_bytes how, double own, double vfs)
-{
-	if (isnan(own) || isnan(vfs) || how == VF_BYTES_SEPARATE)
-		return add_known(own, vfs);
-	return how == VF_BYTES_CONTAINED ? own : fmax(own, vfs);
-}
-
 static bool is_vf_of(const struct port_observation *vf, const struct port_observation *pf)
 {
 	return vf->port == pf->port && strcmp(vf->parent, pf->function) == 0;
@@ -374,7 +366,7 @@ static bool is_vf_of(const struct port_observation *vf, const struct port_observ
 static void share_wire(struct diagnosis *d, const struct observation *all, size_t at)
 {
 	const struct port_observation *pf = &all->ports[at];
-	enum dict_vf_bytes how = dict_vf_bytes(dict_nic(pf->driver, 0), pf->bytes_source);
+	enum vf_bytes how = vf_bytes_of(pf->driver, pf->bytes_source);
 	double received = (double)NAN, sent = (double)NAN;
 	struct port_load *wire = &d->loads[at];
 
@@ -383,8 +375,8 @@ static void share_wire(struct diagnosis *d, const struct observation *all, size_
 			received = add_known(received, d->loads[i].wire_received);
 			sent = add_known(sent, d->loads[i].wire_sent);
 		}
-	wire->wire_received = wire_of(how, wire->wire_received, received);
-	wire->wire_sent = wire_of(how, wire->wire_sent, sent);
+	wire->wire_received = vf_bytes_wire(how, wire->wire_received, received);
+	wire->wire_sent = vf_bytes_wire(how, wire->wire_sent, sent);
 	for (size_t i = 0; i < all->n_ports; i++)
 		if (is_vf_of(&all->ports[i], pf)) {
 			d->loads[i].wire_received = wire->wire_received;
@@ -497,6 +489,7 @@ void diagnosis_port(const struct diagnosis *d, size_t i, struct port_watched *re
 				     .watch = watch_of(d, p),
 				     .watched_ms = p->history.watched_ms,
 				     .held = p->held,
+				     .mtu = p->mtu,
 				     .clear_ms = clear && !p->unseen ? p->clear_ms : 0,
 				     .ignored = port_rates_ignored(&p->rates),
 				     .resets = port_rates_resets(&p->rates),

@@ -50,6 +50,7 @@ struct port_watched {
 	uint64_t clear_ms;
 	uint64_t watched_ms; /* start of the present run of samples without a gap */
 	bool held;	     /* a pod has the device */
+	unsigned mtu;	     /* RoCE MTU in bytes, read or derived; 0 = unknown */
 	uint32_t ignored;    /* rejected rates: more than the line can carry */
 	uint32_t resets;     /* number of times its counters started over */
 	/* Borrowed until the end of the next tick; NULL: every cause was decided. */

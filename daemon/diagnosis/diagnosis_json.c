@@ -75,7 +75,7 @@ static json_t *symptoms_json(const struct verdict *v)
 
 static json_t *runbook_json(const struct cause_row *row)
 {
-	return json_sprintf(CAUSE_RUNBOOK "#%s", row->name);
+	return json_sprintf(CAUSE_FOLDER "%s", row->name);
 }
 
 json_t *verdict_json(const struct verdict *v, const struct verdict *all, size_t n_all)
@@ -83,7 +83,7 @@ json_t *verdict_json(const struct verdict *v, const struct verdict *all, size_t 
 	const struct cause_row *row = cause_row(v->cause);
 
 	return json_pack(
-		"{so si so so ss ss ss si so so sb so so so sb so so so si ss so sb so ss so ss ss so}",
+		"{so si so so ss ss ss si so so sb so so so sb so so so si ss so sb so ss so ss ss ss so}",
 		"device", json_text(v->device), "port", (int)v->port, "netdev",
 		json_text(v->netdev), "function", json_text(v->function), "cause", row->name,
 		"rule", row->number, "severity", severity_name(v->severity), "level",
@@ -96,8 +96,9 @@ json_t *verdict_json(const struct verdict *v, const struct verdict *all, size_t 
 		diagnosis_json_pods_json(v, all, n_all), "podCount", (int)v->n_pods, "role",
 		row->pods_cause_it ? "cause" : "affected", "peer", json_text(v->peer),
 		"managementPort", (int)v->management, "symptoms", symptoms_json(v), "sentence",
-		row->sentence, "remark", json_text(v->remark), "advice", row->advice, "disproof",
-		row->disproof, "runbook", runbook_json(row));
+		row->sentence, "remark", json_text(v->remark), "advice", row->advice, "nodeAction",
+		node_action_name(cause_node_action(row, v->severity)), "disproof", row->disproof,
+		"runbook", runbook_json(row));
 }
 
 static json_t *explained_by_json(const struct verdict *v)

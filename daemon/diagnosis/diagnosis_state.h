@@ -25,6 +25,7 @@ struct watched_port {
 	bool seen_in_tick;     /* the sample of this tick contains it */
 	bool applicable;       /* not InfiniBand */
 	bool held;	       /* a pod has the device */
+	unsigned mtu;	       /* as in the last sample with the port */
 	unsigned unseen;       /* consecutive samples without it */
 	uint64_t seen_ms;      /* time of the last sample with the port; 0 = none */
 	uint64_t clear_ms;

@@ -88,9 +88,9 @@ struct history {
 	bool down;	   /* known to be not active */
 	bool went_down;	   /* in this sample */
 	bool flap_counted; /* the NIC counted the newest of flap_ms */
-	uint64_t
-		used_ms; /* when a pod last had it or a VF of it, or RDMA last used it; 0 = never */
-	bool up_in_pod;	 /* has been up at least once since its present pod got the device */
+	bool up_in_pod;	   /* has been up at least once since its present pod got the device */
+	/* When a pod last had it or a VF of it, or RDMA last used it; 0 = never. */
+	uint64_t used_ms;
 	uint64_t down_ms;		 /* when it went down; 0 = it is up */
 	uint64_t flap_ms[HISTORY_FLAPS]; /* times it went down, newest first; 0 = none */
 	uint64_t holder;		 /* digest of the name of its pod; 0 = no pod has it */

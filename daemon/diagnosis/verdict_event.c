@@ -33,7 +33,7 @@ static void verdict_end_message(const struct verdict *v, char *ret, size_t size)
 	bool absorbed = v->closed == CLOSE_EXPLAINED,
 	     by_pf = absorbed && v->explained_on[0] && strcmp(v->explained_on, v->device) != 0;
 	char name[EVIDENCE_NAME_SIZE], value[EVIDENCE_TEXT_SIZE],
-		lasted[48] = "", most[EVIDENCE_NAME_SIZE + EVIDENCE_TEXT_SIZE + 16] = "";
+		lasted[48] = "", most[EVIDENCE_NAME_SIZE + EVIDENCE_TEXT_SIZE + 24] = "";
 
 	if (!absorbed && v->over_ms)
 		snprintf(lasted, sizeof(lasted), ", lasted %.0f s",
@@ -41,7 +41,7 @@ static void verdict_end_message(const struct verdict *v, char *ret, size_t size)
 	if (!absorbed && worst) {
 		evidence_name(worst, name);
 		evidence_text(worst, value);
-		snprintf(most, sizeof(most), ", at worst %s: %s", value, name);
+		snprintf(most, sizeof(most), "; at its worst, %s: %s", name, value);
 	}
 	snprintf(ret, size, "%s port %u: %s is %s%s%s%s%s%s", v->device, v->port,
 		 cause_row(v->cause)->name, verdict_end_text(v->closed),

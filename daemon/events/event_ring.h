@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* event_ring.h - stores the last events, with their own copies of further pods. Pure; the times are those of the events.
+/* event_ring.h - stores the last events, with their own copies of further pods. Pure; the times are
+ * those of the events.
  *
  * A repeated event (same type, reason, object and message) only increments the count of the
  * existing one, which becomes the newest. So repetitions do not evict other events. */

@@ -203,6 +203,9 @@ function unwatched(page) {
 	return bpf.some((part) => part.name === 'BPF') ? 'Changes by processes are not watched: BPF is switched off.' : `Not all changes are watched: ${bpf.map((part) => `${shown(part.name)} is ${shown(part.what)}`).join(', ')}.`;
 }
 
+// What to do with the node first, as node_action_text() of the daemon.
+const NODE_ACTIONS = {keep: 'Keep it in service.', cordon: 'Cordon it, so that no new job starts on it.', drain: 'Drain it, and restart its jobs elsewhere.'};
+
 function beforeList(page, model, v) {
 	const before = eventsBefore(model, v), blind = unwatched(page);
 	if (before.length === 0)
@@ -214,7 +217,7 @@ function problemBody(page, model, v) {
 	const pods = model.podsOf(v), more = v.podCount - pods.length, p = model.portByKey.get(portKey(v));
 	return make('div', {class: 'problem-body'},
 		make('div', {}, make('h4', {}, 'Evidence', make('small', {}, ' means over the time judged')), evidenceTable(model, v),
-			makeFacts([['Next steps', make('strong', {}, `${sentenceCase(v.advice)}.`)], ['Ruled out if', `${sentenceCase(v.disproof)}.`], ['Also explains', v.symptoms.map(causeTitle).join(', ')],
+			makeFacts([['Node', NODE_ACTIONS[v.nodeAction]], ['Next steps', make('strong', {}, `${sentenceCase(v.advice)}.`)], ['Ruled out if', `${sentenceCase(v.disproof)}.`], ['Also explains', v.symptoms.map(causeTitle).join(', ')],
 				['Remark', v.remark && `${sentenceCase(v.remark)}.`], ['Peer', v.peer && makeCode(v.peer)]]),
 			make('p', {class: 'actions'}, make('a', {class: 'button', href: portLink(v)}, 'Open port'), make('a', {class: 'button', href: `runbook/${encodeURIComponent(v.cause)}`, target: '_blank', rel: 'noopener'}, 'Runbook'), page.tickets.button(model, v, problemKey(v)))),
 		make('div', {}, p && SIGNALS[mainSignal(v)] && page.problemCharts.elements(v, p, eventsBefore(model, v)),

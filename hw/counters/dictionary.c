@@ -174,31 +174,6 @@ bool dict_is_software(enum nic nic)
 	return nic == NIC_RXE || nic == NIC_SIW;
 }
 
-/* Whether the byte counters of a PF contain those of its VFs, by driver and source. Drivers and
- * sources that are not listed are unknown, because their documents do not describe it.
- *
- * mlx5: ethtool's rx_vport_rdma_* and counters/port_rcv_data are queries of one vport, the PF's own
- * (en_stats.c, ib_device counters in mad.c). Soft-RoCE counts in each RDMA device, and BPF programs
- * at each netdev. */
-static const struct {
-	const char *source;
-	enum nic nic;
-	enum dict_vf_bytes vf_bytes;
-} vf_bytes_rows[] = {
-	{"ethtool", NIC_MLX5, VF_BYTES_SEPARATE}, {"sysfs", NIC_MLX5, VF_BYTES_SEPARATE},
-	{"netlink", NIC_RXE, VF_BYTES_SEPARATE},  {"sysfs", NIC_RXE, VF_BYTES_SEPARATE},
-	{"bpf", NIC_RXE, VF_BYTES_SEPARATE},	  {"bpf", NIC_SIW, VF_BYTES_SEPARATE},
-};
-
-enum dict_vf_bytes dict_vf_bytes(enum nic nic, const char *bytes_source)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(vf_bytes_rows); i++)
-		if (vf_bytes_rows[i].nic == nic &&
-		    strcmp(vf_bytes_rows[i].source, bytes_source) == 0)
-			return vf_bytes_rows[i].vf_bytes;
-	return VF_BYTES_UNKNOWN;
-}
-
 /* --- names and labels ------------------------------------------------------------------------- */
 
 static bool name_ok(const char *name)

@@ -30,18 +30,6 @@ enum nic dict_nic(const char *driver, uint16_t pci_vendor);
  * PFC or firmware of their own. */
 bool dict_is_software(enum nic);
 
-/* Whether roce_bytes_total of a physical function contains the bytes of its VFs, so that the sum of
- * both counts them twice. */
-enum dict_vf_bytes {
-	VF_BYTES_UNKNOWN, /* not documented for this driver: do not add both */
-	VF_BYTES_SEPARATE,
-	VF_BYTES_CONTAINED
-};
-
-/* Returns the value for a driver and the source of its bytes: as in struct sampled_port, or "bpf".
- */
-enum dict_vf_bytes dict_vf_bytes(enum nic, const char *bytes_source);
-
 /* The place where a name was found; each place has its own set of names. */
 enum dict_place {
 	DICT_HW,	/* ports/N/hw_counters/ and STAT_GET */

@@ -211,6 +211,7 @@ def marks_at_a_receiver_are_congestion_in_the_fabric():
         evidence = {e["name"]: e for e in verdict["evidence"]}
         assert any(e["threshold"] == 0.01 and 0.01 < e["value"] < 0.1 for e in evidence.values()), evidence
         equal(verdict["firstMoved"], "roce_ecn_ce_received_packets_total")
+        assert "<h1" in node.get(verdict["runbook"]), verdict["runbook"]
         value, labels = node.series()[PF, "fabric_congestion"]
         equal(value, 2)
         # The onset's series has the labels of the verdict's and the time in the API.
@@ -232,6 +233,8 @@ def marks_at_a_receiver_are_congestion_in_the_fabric():
         equal(node.rocectl("mlx5_1").returncode, 0)
         equal(node.rocectl("ens1np0").returncode, 4)
         equal(node.rocectl("eth9").returncode, 1)
+        # No verbs device can be opened here: the RoCE MTU follows from the netdev's 9000.
+        equal({p["activeMtu"] for p in json.loads(node.get("/api/v1/ports"))["ports"]}, {4096})
         # While it goes on, further samples add neither events nor onsets.
         node.judge_more(20)
         equal((len(node.events("DiagnosisOnset", "")), node.events("DiagnosisOnset", "")[0]["count"], node.onsets("fabric_congestion")), (1, 1, 1))
@@ -350,7 +353,7 @@ def a_pods_port_that_goes_down_alone():
         story.state(*UP)
         eventually("its end", lambda: node.events("DiagnosisEnd", "port_off"))
         end, = node.events("DiagnosisEnd", "port_off")
-        assert re.search(r"port_off is over, lasted \d+ s, at worst \d.* s: down for; pods: train/llm-0$", end["message"]), end
+        assert re.search(r"port_off is over, lasted \d+ s; at its worst, down for: \d.* s; pods: train/llm-0$", end["message"]), end
         ended, = [e for e in json.loads(node.get("/api/v1/live"))["ended"] if e["cause"] == "port_off"]
         equal((ended["role"], ended["endedAs"]), ("affected", "cleared"))
         equal(node.series(), {})

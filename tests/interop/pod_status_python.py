@@ -186,7 +186,7 @@ def a_pod_reads_its_own_ports_only():
         verdict, api = mount.verdicts()["packet_loss"], node.verdict(RDMA[0], "packet_loss")
         for key in ("device", "port", "cause", "severity", "level", "onset", "onsetMs", "sentence", "advice", "disproof"):
             equal((key, verdict[key]), (key, api[key]))
-        equal(verdict["runbook"], "docs/runbook.md#packet_loss")
+        equal(verdict["runbook"], "/runbook/packet_loss")
         with open(os.path.join(HERE, "../../docs/runbook.md"), encoding="utf-8") as f:
             assert "\n## packet_loss\n" in f.read()
         for secret in (VFS[1], RDMA[1], "0000:18:00.0", diagnosis.PF + '"', "job", "other", "train", "worker", '"peer"', '"pods"', '"evidence"'):

@@ -292,7 +292,7 @@ def keeps_queue_pairs_to_their_rows(rocectl):
 def shows_evidence_and_next_steps(rocectl):
     verdict = {"device": "mlx5_0", "port": 1, "level": 3, "severity": "critical", "cause": "packet_loss", "onset": "2026-01-02T03:04:05.000Z", "sentence": "packets are lost",
                "evidence": [{"name": "roce_sequence_nak_received_total", "value": 7.5, "unit": "per second", "threshold": 1}], "advice": "walk the path and look at every drop counter",
-               "disproof": "the peer counts none", "runbook": "docs/runbook.md#packet_loss", "pods": [{"namespace": "train", "name": "job-7"}], "podCount": 1}
+               "disproof": "the peer counts none", "runbook": "/runbook/packet_loss", "pods": [{"namespace": "train", "name": "job-7"}], "podCount": 1}
     with StandIn({"/api/v1/ports": ports(2, now_ms()), "/api/v1/qps": {"qps": [], "flows": False}, "/api/v1/diagnosis": {"verdicts": [verdict]}}) as daemon:
         for width in (80, 40):
             with Terminal(f"{rocectl} --socket {daemon.path} top", width=width, height=30) as t:

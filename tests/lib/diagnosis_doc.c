@@ -121,6 +121,17 @@ static void put_explains(FILE *f, const struct cause_row *row)
 		put_line(f, "Explains: ", list, "");
 }
 
+static void put_reads(FILE *f, const struct cause_row *row)
+{
+	char list[1600] = "";
+
+	for (unsigned i = 0; i < row->n_reads; i++)
+		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s`%s`", i ? ", " : "",
+			 series_name(row->reads[i]));
+	if (row->n_reads)
+		put_line(f, "Reads: ", list, "");
+}
+
 static void put_cause(FILE *f, const struct cause_row *row)
 {
 	char text[512];
@@ -136,9 +147,12 @@ static void put_cause(FILE *f, const struct cause_row *row)
 		snprintf(text, sizeof(text), "%s; the data of one node cannot decide it",
 			 severity_name(row->severity));
 	put_line(f, "Severity: ", text, "");
+	cause_node_rule(row, text, sizeof(text));
+	put_line(f, "The node: ", text, "");
 	put_line(f, "Advice: ", row->advice, "");
 	put_line(f, "Ruled out if ", row->disproof, "");
 	put_explains(f, row);
+	put_reads(f, row);
 	put_line(f, "Source: ", row->source, "");
 	if (*row->number)
 		put_line(f, "Rule: ", row->number, "");

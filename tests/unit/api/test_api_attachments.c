@@ -198,6 +198,29 @@ static void test_an_event_of_several_pods(void **state)
 	}
 }
 
+/* An event belongs to the time between its first and its last occurrence. */
+static void test_events_of_a_time(void **state)
+{
+	const struct event e = {.count = 2, .first_ms = 1000, .last_ms = 5000};
+	static const struct {
+		uint64_t since_ms, until_ms;
+		bool want;
+	} rows[] = {{0, 0, true},    {5000, 0, true},	 {5001, 0, false},   {0, 1000, true},
+		    {0, 999, false}, {2000, 3000, true}, {6000, 7000, false}};
+	struct event_ring ring;
+
+	(void)state;
+	assert_int_equal(event_ring_init(&ring), 0);
+	event_ring_add(&ring, &e);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct event_filter filter = {.since_ms = rows[i].since_ms,
+						    .until_ms = rows[i].until_ms};
+
+		assert_int_equal(api_events_any(&ring, &filter), rows[i].want);
+	}
+	event_ring_done(&ring);
+}
+
 static void test_doctor(void **state)
 {
 	struct doctor_finding findings[] = {
@@ -287,6 +310,7 @@ TEST_GROUP(api_attachments)
 		cmocka_unit_test(test_events),
 		cmocka_unit_test(test_filters),
 		cmocka_unit_test(test_an_event_of_several_pods),
+		cmocka_unit_test(test_events_of_a_time),
 		cmocka_unit_test(test_doctor),
 		cmocka_unit_test(test_any_failed_allocation),
 	};

@@ -354,6 +354,36 @@ static void test_slots(void **state)
 	assert_slot(f, "17", "unknown");
 }
 
+/* A port of a shared HCA has the troubles of its slots, each once and with its worst severity, as
+ * the pods that have them. */
+static void test_port_of_slots(void **state)
+{
+	struct fixture *f = *state;
+	const struct resource_info *r = &f->table.resources[1];
+	struct resource_device *slots = &f->table.devices[r->first_device];
+	char words[512];
+
+	assert_true(r->n_devices >= 2);
+	for (size_t i = 0; i < r->n_devices; i++) {
+		slots[i].reasons = HEALTH_BIT(HEALTH_LINK_DOWN);
+		slots[i].state = RESERVATION_FREE;
+	}
+	for (int held = 0; held < 2; held++) {
+		condition_of_port(&f->condition, &f->sources, "mlx5_0", 1,
+				  host_function(&f->host, "0000:03:00.0"), NULL);
+		words_of(&f->condition, words);
+		assert_string_equal(words, held ? "critical: device link_down"
+						: "warning: device link_down");
+		slots[1].state = RESERVATION_HELD;
+	}
+	/* A verdict that explains it replaces it. */
+	judged(f, "mlx5_0", CAUSE_LINK_FLAP, SEVERITY_CRITICAL);
+	condition_of_port(&f->condition, &f->sources, "mlx5_0", 1,
+			  host_function(&f->host, "0000:03:00.0"), NULL);
+	words_of(&f->condition, words);
+	assert_string_equal(words, "critical: verdict link_flap");
+}
+
 /* In exclusive RDMA mode the pod's device is in the pod's namespace, and its port is judged there.
  * If the host has a device of that name, only that one is in samples. */
 static void test_device_in_the_pods_namespace(void **state)
@@ -458,6 +488,7 @@ TEST_GROUP(condition)
 		cmocka_unit_test_setup_teardown(test_verdicts, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_verdicts_of_a_free_vf, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_slots, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_port_of_slots, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_device_in_the_pods_namespace, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_full, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unjudged, setup, teardown),

@@ -476,7 +476,7 @@ static void test_unknown_parameters_are_refused(void **state)
 	a = ask_for(&r, "/api/v1/events", "pood", "x");
 	assert_string_equal(a.text,
 			    "{\"error\":\"unknown parameter pood; /api/v1/events has device, "
-			    "pod, since, reason, type, limit, after, wait\"}");
+			    "pod, since, until, reason, type, limit, after, wait\"}");
 	done(&a);
 	a = ask_for(&r, "/readyz", "probe", "1"); /* not below /api */
 	assert_int_equal(a.reply.status, 503);

@@ -272,6 +272,10 @@ static void test_reading(void **state)
 	assert_asked(n, "GET", "/api/v1/events?limit=x", "", 400, "limit");
 	assert_asked(n, "GET", "/api/v1/events?since=x", "", 400, "since");
 	assert_asked(n, "GET", "/api/v1/events?since=99999999999d", "", 200, "it left");
+	assert_asked(n, "GET", "/api/v1/events?until=x", "", 400, "until");
+	assert_asked(n, "GET", "/api/v1/events?since=1970-01-01T00:00:00Z", "", 200, "it left");
+	assert_asked(n, "GET", "/api/v1/events?since=2100-01-01T00:00:00Z", "", 200,
+		     "\"events\":[]");
 	assert_asked(n, "GET", "/api/v1/events?type=Bad", "", 400, "type");
 	assert_asked(n, "GET", "/api/v1/events?type=Warning&reason=None", "", 200, "\"events\":[]");
 	assert_asked(n, "GET", "/api/v1/events?device=x", "", 200, "\"events\":[]");

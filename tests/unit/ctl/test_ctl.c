@@ -261,6 +261,8 @@ static void test_rows_selected_by_rocectl(void **state)
 		"pods a/x --no-headers", CTL_OK, "a/x  -  -  d1  mlx5_3  -  -  -  -  -  held  -\n");
 	assert_request(OK_JSON(TWO_EVENTS), "events --since 10m", CTL_OK, "R3",
 		       "GET /api/v1/events?since=10m ");
+	assert_request(OK_JSON(TWO_EVENTS), "events --since 02:10 --until 02:20", CTL_OK, "R3",
+		       "GET /api/v1/events?since=02%3A10&until=02%3A20 ");
 	assert_request(OK_JSON("{\"events\":[{\"namespace\":\"b\",\"pod\":\"y\",\"pods\":[{"
 			       "\"namespace\":\"b\"},{\"namespace\":\"a\"}],\"reason\":\"R4\"}]}"),
 		       "events -n a", CTL_OK, "R4", NULL);
@@ -568,7 +570,8 @@ static void test_ended(void **state)
 {
 	static const struct fake_route routes[] = {
 		{"/api/v1/diagnosis?ended=1",
-		 OK_JSON("{\"verdicts\":[],\"ended\":["
+		 /* The exit status is not that of what is wrong now. */
+		 OK_JSON("{\"verdicts\":[{\"level\":3}],\"ended\":["
 			 "{\"cause\":\"a\",\"endedAs\":\"cleared\"},"
 			 "{\"cause\":\"b\",\"endedAs\":\"explained\",\"explainedBy\":\"link_flap\"},"
 			 "{\"cause\":\"c\",\"endedAs\":\"unseen\"},"
@@ -594,6 +597,12 @@ static void test_no_all_clear_with_open_verdicts(void **state)
 			 "\"device\":\"mlx5_4\",\"port\":1,\"namespace\":\"train\","
 			 "\"pod\":\"llm-0\",\"troubles\":[" TROUBLE
 			 ",{\"kind\":\"device\",\"word\":\"link_down\"}]}]}")},
+		{"/api/v1/events",
+		 OK_JSON("{\"events\":["
+			 "{\"type\":\"Warning\",\"reason\":\"Old\",\"last\":\"2026-01-02T03:02:04.000Z\"},"
+			 "{\"type\":\"Warning\",\"reason\":\"DiagnosisOnset\",\"last\":\"2026-01-02T03:04:05.000Z\"},"
+			 "{\"type\":\"Warning\",\"reason\":\"PfcChanged\",\"last\":\"2026-01-02T03:03:00.000Z\"},"
+			 "{\"type\":\"Warning\",\"reason\":\"Later\",\"last\":\"2026-01-02T03:04:07.000Z\"}]}")},
 		OF_A_NODE,
 		EXPLAINED,
 		DIAGNOSIS(VERDICT, PORT_DOWN),
@@ -624,7 +633,9 @@ static void test_no_all_clear_with_open_verdicts(void **state)
 	assert_answers(lost, "diagnose", CTL_WARNING, "the link is down: mlx5_4/1 (train/llm-0)\n");
 	assert_answers(ill, "explain mlx5_4", CTL_OK,
 		       "0000:2a:00.1 (mlx5_4, ens2v0): taken; VF 0 of 0000:2a:00.0 (ens2np0); "
-		       "critical: packet_loss, since 2026-01-02T03:04:05Z (31s)\n");
+		       "critical: packet_loss, since 2026-01-02T03:04:05Z (31s)\n"
+		       "    node: keep it in service\n"
+		       "    shortly before: 2026-01-02T03:03:00.000Z  Warning  PfcChanged");
 	assert_answers(well, "explain mlx5_4", CTL_OK,
 		       "0000:2a:00.1 (mlx5_4, ens2v0): taken; VF 0 of 0000:2a:00.0 (ens2np0)\n");
 	assert_answers(ill, "explain mlx5_4 -o json", CTL_OK,

@@ -111,6 +111,8 @@ static void test_invalid_command_lines(void **state)
 		{"pods x --pod y", "pods: give x or --pod, not both"},
 		{"ports x --device y", "ports: give x or --device, not both"},
 		{"events --since 10", "--since 10: not an age"},
+		{"events --until 24:00", "--until 24:00: not an age"},
+		{"diagnose --since 02:10", "diagnose: --since needs --ended"},
 		{"pods --force", "pods has no flag --force"},
 		{"detach d --fix", "detach has no flag --fix"},
 		{"detach d --colour", "unknown flag --colour; --help lists the flags"},

@@ -447,6 +447,54 @@ static void what_cannot_be_seen_is_not_judged(void **state)
 	}
 }
 
+static bool reads(enum cause c, enum series s)
+{
+	const struct cause_row *row = cause_row(c);
+
+	for (unsigned i = 0; i < row->n_reads; i++)
+		if (row->reads[i] == s)
+			return true;
+	return false;
+}
+
+/* The list of counters that a cause reads has those that it needs, and every counter is in one. */
+static void counters_that_causes_read(void **state)
+{
+	(void)state;
+	for (int c = 0; c < N_CAUSES; c++)
+		for (unsigned i = 0; i < cause_row((enum cause)c)->n_needs; i++)
+			assert_true(reads((enum cause)c, cause_row((enum cause)c)->needs[i]));
+	for (int s = 0; s < N_SERIES; s++) {
+		bool found = s == SERIES_CQE_ERRORS || s == SERIES_CQE_ERRORS_RESP ||
+			     series_number((enum series)s) > 0;
+
+		for (int c = 0; c < N_CAUSES; c++)
+			found |= reads((enum cause)c, (enum series)s);
+		if (!found)
+			fail_msg("no cause reads %s", series_name((enum series)s));
+	}
+}
+
+/* What to do with the node rises with the severity. */
+static void node_actions(void **state)
+{
+	const struct cause_row *link = cause_row(CAUSE_BAD_LINK);
+
+	(void)state;
+	assert_int_equal(cause_node_action(link, SEVERITY_INFO), NODE_KEEP);
+	assert_int_equal(cause_node_action(link, SEVERITY_WARNING), NODE_CORDON);
+	assert_int_equal(cause_node_action(link, SEVERITY_CRITICAL), NODE_DRAIN);
+	assert_int_equal(cause_node_action(cause_row(CAUSE_LINK_FLAP), SEVERITY_WARNING),
+			 NODE_KEEP);
+	for (int c = 0; c < N_CAUSES; c++) {
+		const struct cause_row *row = cause_row((enum cause)c);
+
+		/* If the fault is elsewhere, the node stays in service. */
+		assert_true(row->side == SIDE_NODE || row->side == SIDE_NETWORK ||
+			    cause_node_action(row, SEVERITY_CRITICAL) == NODE_KEEP);
+	}
+}
+
 /* Samples that show no fault, as far as is visible, are no part of a later one, and end a verdict
  * in the usual time. */
 static void a_no_without_all_counters_is_a_no(void **state)
@@ -783,6 +831,8 @@ TEST_GROUP(diagnosis)
 		cmocka_unit_test_teardown(samples_without_progress_of_time_are_skipped, teardown),
 		cmocka_unit_test_teardown(undecided_causes_have_a_reason, teardown),
 		cmocka_unit_test(what_cannot_be_seen_is_not_judged),
+		cmocka_unit_test(counters_that_causes_read),
+		cmocka_unit_test(node_actions),
 		cmocka_unit_test_teardown(a_no_without_all_counters_is_a_no, teardown),
 		cmocka_unit_test_teardown(pause_that_is_off_needs_no_counters, teardown),
 		cmocka_unit_test_teardown(a_fault_older_than_the_start, teardown),

@@ -103,10 +103,11 @@ static void test_an_end_has_its_length_and_its_worst_value(void **state)
 	f->v.worst.evidence[1] = (struct evidence){
 		"packets of priority #", "ratio", 0.0007, 0.0001, 3, NULL};
 	assert_true(verdict_event(&f->v, &f->v, 1, 17, &f->e));
-	assert_string_equal(f->e.message,
-			    "mlx5_1 port 1: peer_gone is over, lasted 75 s, at worst 0.07 %: "
-			    "packets of priority 3; pods: train/job-7, train/job-8, train/job-9, "
-			    "train/job-10, train/job-11, train/job-12 and 2 more");
+	assert_string_equal(
+		f->e.message,
+		"mlx5_1 port 1: peer_gone is over, lasted 75 s; at its worst, "
+		"packets of priority 3: 0.07 %; pods: train/job-7, train/job-8, train/job-9, "
+		"train/job-10, train/job-11, train/job-12 and 2 more");
 	/* The fault continues as a symptom of another cause. */
 	f->v.closed = CLOSE_EXPLAINED;
 	assert_true(verdict_event(&f->v, &f->v, 1, 17, &f->e));

@@ -366,24 +366,10 @@ static void node_exporter_names(void **state)
 	assert_string_equal(dict_compat_gauge(COMPAT_INFO)->name, "node_infiniband_info");
 }
 
-/* Known only for drivers whose documentation states it. */
-static void bytes_of_vfs_in_their_pf(void **state)
-{
-	(void)state;
-	assert_int_equal(dict_vf_bytes(NIC_MLX5, "ethtool"), VF_BYTES_SEPARATE);
-	assert_int_equal(dict_vf_bytes(NIC_MLX5, "sysfs"), VF_BYTES_SEPARATE);
-	assert_int_equal(dict_vf_bytes(NIC_MLX5, "netdev"), VF_BYTES_UNKNOWN);
-	assert_int_equal(dict_vf_bytes(NIC_MLX5, ""), VF_BYTES_UNKNOWN);
-	assert_int_equal(dict_vf_bytes(NIC_RXE, "bpf"), VF_BYTES_SEPARATE);
-	assert_int_equal(dict_vf_bytes(NIC_BNXT, "netlink"), VF_BYTES_UNKNOWN);
-	assert_int_equal(dict_vf_bytes(NIC_UNKNOWN, "ethtool"), VF_BYTES_UNKNOWN);
-}
-
 TEST_GROUP(dictionary)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_cell_of_the_vendor_table),
-		cmocka_unit_test(bytes_of_vfs_in_their_pf),
 		cmocka_unit_test(handled_cnps_count_as_received_too),
 		cmocka_unit_test(only_mlx5_q_counters_are_32_bit),
 		cmocka_unit_test(unknown_hw_counters_pass_through),
