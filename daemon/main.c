@@ -8,6 +8,7 @@
 #include "check_config.h"
 #include "cni_install.h"
 #include "config_file.h"
+#include "config_good.h"
 #include "config_schema.h"
 #include "device_files.h"
 #include "job.h"
@@ -174,6 +175,48 @@ static int run_without_file(struct launch *l, struct options *options, bool has_
 	return 0;
 }
 
+/* Uses the last good configuration in place of a wrong file, if the state folder has one: a restart
+ * must not withdraw devices, or leave those of ended pods behind. */
+static bool main_fall_back(struct launch *l, struct options *options, bool has_options,
+			   struct config_file *file, struct pool_config *pools,
+			   const struct err *why)
+{
+	static struct options flags, kept;
+	const struct options *known = has_options ? options : &flags;
+	struct config_file good = {0};
+	struct pool_config good_pools = {0};
+	enum option_action action;
+	unsigned n_warnings = 0;
+	struct err e;
+	int r;
+
+	if (options_of_flags(&flags, &action, l->argc, l->argv, &e) < 0 || action != ACTION_RUN ||
+	    why->code == -ENOENT || !options_keep_config(known))
+		return false;
+	r = config_good_read(&good, known->state_dir, &e);
+	if (r == 0)
+		r = options_load_kept(&kept, &action, &good, l->argc, l->argv, &e);
+	if (r == 0)
+		r = pool_config_load(&good_pools, &good, &kept, main_on_warning, &n_warnings, &e);
+	if (r == 0)
+		r = pool_config_check_any(&good_pools, &e);
+	if (r < 0) {
+		if (r != -ENOENT)
+			main_note(e.msg);
+		pool_config_done(&good_pools);
+		config_file_done(&good);
+		return false;
+	}
+	pool_config_done(pools);
+	config_file_done(file);
+	*pools = good_pools;
+	*file = good;
+	*options = kept;
+	l->refused = *why;
+	l->falls_back = true;
+	return true;
+}
+
 static int main_report(int r, const struct err *e)
 {
 	if (r < 0)
@@ -234,11 +277,15 @@ int main(int argc, char *argv[])
 		r = pool_config_load(&pools, &file, &options, main_on_warning, &n_warnings, &e);
 	if (r == 0 && action == ACTION_RUN)
 		r = pool_config_check_any(&pools, &e);
+	if (r < 0 && action == ACTION_RUN &&
+	    main_fall_back(&launch, &options, has_options, &file, &pools, &e))
+		r = 0;
 	start_limit_end();
 	launch.config_digest = config_file_digest(&file);
 	memcpy(launch.group, file.group, sizeof(launch.group));
 	launch.can_match = file.can_match;
-	if (action != ACTION_CHECK_CONFIG)
+	launch.file = &file; /* daemon.h: it takes the text */
+	if (action != ACTION_CHECK_CONFIG && (r < 0 || action != ACTION_RUN || launch.falls_back))
 		config_file_done(&file);
 	if (r < 0 && action == ACTION_RUN)
 		r = run_without_file(&launch, &options, has_options, &e);

@@ -597,6 +597,8 @@ static void doctor_check_config(struct examination *x)
 			     ? "Until the file is corrected, rocelet only observes: it attaches and returns no devices. Once the file is correct, rocelet restarts by itself. `rocelet --check-config` reports the same error."
 		     : c->offers_nothing
 			     ? "Nothing is offered until the file is corrected; devices in pods are still managed. `rocelet --check-config` reports the same error."
+		     : c->last_good
+			     ? "The last good configuration, which the state folder keeps, is in use: devices are offered and managed as before the restart. The daemon is not ready, so that a rollout stops. `rocelet --check-config` reports the same error."
 		     : c->held
 			     ? "The previous configuration stays in use until no pod has any of these devices. To apply the change before that, set \"lost-pool\": \"accept\" in the file, or restart rocelet."
 		     : c->lost

@@ -10,6 +10,7 @@
 #include "bucket.h"
 #include "capabilities.h"
 #include "config_beside.h"
+#include "config_file.h"
 #include "event_ring.h"
 #include "hand_over.h"
 #include "http_wiring.h"
@@ -85,6 +86,8 @@ struct daemon {
 	struct config_state config;
 	struct config_checks config_checks;
 	struct config_read *config_read; /* the read in progress, on a worker; NULL: none */
+	bool keeps, keeps_again;	 /* config_keep.c: a write runs; another follows */
+	struct config_file keep_next;	 /* the text of the latter */
 	struct config_source source;	 /* of the configuration in use */
 	struct pool_loss loss;		 /* the devices that the last edit would remove from a
 					  * pool on this node */
@@ -236,6 +239,11 @@ void ready_wiring_check(struct daemon *, uint64_t now_ms);
 
 int features_start(struct daemon *, struct err *);
 void features_stop(struct daemon *);
+
+/* --- config_keep.c ---------------------------------------------------------------------------- */
+
+/* Keeps the text as the last good configuration; no text: removes it. Takes the text. */
+void config_keep(struct daemon *, struct config_file *);
 
 /* --- config_checks.c -------------------------------------------------------------------------- */
 

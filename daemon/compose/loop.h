@@ -26,6 +26,9 @@ struct launch {
 	/* The options of the file are not in use either, so the intended folders are unknown:
 	 * nothing is changed, and a corrected file takes effect after a restart. */
 	bool observes;
+	/* The file was rejected, and options and pools are those of config.good. */
+	bool falls_back;
+	struct config_file *file; /* of the options and pools; the daemon takes the text. NULL: do not keep it */
 };
 
 /* Runs the daemon until SIGINT or SIGTERM; returns 0 after a clean stop, or the reason why it could

@@ -249,6 +249,8 @@ static int reload(struct daemon *d, struct config_read *c, struct err *e)
 		source.can_match = c->file.can_match;
 		memcpy(source.group, c->file.group, sizeof(source.group));
 		r = reload_use(d, &c->pools, &c->options.diagnosis, &source, e);
+		if (r == 0 && d->config.refusals.n == 0)
+			config_keep(d, &c->file);
 	}
 	return r;
 }
@@ -261,6 +263,8 @@ static const char *reload_consequence(const struct daemon *d, bool lost)
 	if (lost)
 		return "keeping the configuration in use; \"lost-pool\": \"accept\" in the file "
 		       "permits it";
+	if (d->config.last_good)
+		return "using the last good configuration until it is corrected";
 	if (!d->config.offers_nothing)
 		return "keeping the configuration in use";
 	return d->launch->observes ? "only observing until it is corrected"
@@ -281,7 +285,8 @@ static void reload_report_error(struct daemon *d, const struct err *why, bool lo
 
 void reload_refused(struct daemon *d, const struct err *why)
 {
-	d->config.offers_nothing = true;
+	d->config.last_good = d->launch->falls_back;
+	d->config.offers_nothing = !d->launch->falls_back;
 	d->config.observes = d->launch->observes;
 	reload_report_error(d, why, false);
 }

@@ -124,6 +124,9 @@ int options_of_flags(struct options *ret, enum option_action *ret_action, int ar
  * arguments. */
 int options_load(struct options *ret, enum option_action *ret_action, struct config_file *ret_file,
 		 int argc, char *const argv[], options_warn_fn *, void *arg, struct err *);
+/* As options_load(), for the text of *kept in place of the file (config_good.h). */
+int options_load_kept(struct options *ret, enum option_action *ret_action, struct config_file *kept,
+		      int argc, char *const argv[], struct err *);
 
 /* True if this flag is among the arguments. */
 bool options_has_flag(const char *name, int argc, char *const argv[]);
@@ -152,6 +155,10 @@ static inline bool options_change_nothing(const struct options *o)
 {
 	return o->dry_run || o->observe;
 }
+
+/* True if the state folder may keep the configuration: a daemon on a copy of sysfs does not lock the
+ * folder, and must not change that of the node's daemon. */
+bool options_keep_config(const struct options *);
 
 /* Sets the built-in defaults. */
 void options_defaults(struct options *);

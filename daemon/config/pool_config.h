@@ -192,6 +192,7 @@ struct config_state {
 	bool lost;		       /* valid, but a pool would lose all of its devices here */
 	bool offers_nothing;	       /* rejected, and there is no previous configuration */
 	bool observes;		       /* offers_nothing, and the file's options are unknown */
+	bool last_good;		       /* rejected at the start: config.good is in use */
 	struct pool_refusals refusals; /* of the active configuration; the list is owned */
 	struct missing_plugin *lacks;  /* of the active configuration; owned */
 	size_t n_lacks;

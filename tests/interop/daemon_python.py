@@ -8,7 +8,7 @@ Runs the checks of kubelet_python.py for any device plugin, then its own. One li
 
 run: {san}/rocelet {san}/bench/mk_sysfs
 proves: daemon/plugin daemon/pools daemon/pods daemon/metrics daemon/http daemon/compose
-when: core -a_watcher_that_does_not_read -a_registry_that_the_kubelet_does_not_scan -a_kubelet_restart_causes_no_warning -a_wrong_file_at_the_start -vf_ranges_as_the_peer_reads_them -all_interfaces_report_the_same
+when: core -a_watcher_that_does_not_read -a_registry_that_the_kubelet_does_not_scan -a_kubelet_restart_causes_no_warning -a_wrong_file_at_the_start -a_wrong_file_at_a_restart -vf_ranges_as_the_peer_reads_them -all_interfaces_report_the_same
 when: turns
 """
 import fcntl
@@ -428,9 +428,9 @@ def warnings_are_in_the_log_in_its_format():
 
 
 def not_ready(daemon, *words):
-    """/readyz is 503, and its reasons have all the words."""
+    """/readyz is 503, and its sentence has all the words."""
     status, text = curl(daemon, "/readyz")
-    return status == 503 and all(line.startswith("not ready: ") for line in text.splitlines()) and all(word in text for word in words)
+    return status == 503 and text.startswith("not ready: ") and text.count("\n") == 1 and all(word in text for word in words)
 
 
 @check
@@ -506,6 +506,63 @@ def a_wrong_file_at_the_start():
             equal(daemon.process.wait(SOON), 0)  # its supervisor restarts it
             assert any("to be restarted" in line for line in daemon.log)
             kubelet.stop()
+
+
+def refusals_of(daemon):
+    return [e["message"] for e in json.loads(daemon.get("/api/v1/events"))["events"] if e["reason"] == "ConfigRefused"]
+
+
+@check
+def a_wrong_file_at_a_restart():
+    """The last good configuration stays in use: its pools are registered, and the daemon is not ready until the file is correct."""
+    wrong = {"a pool": '{"pools": [{"resourceName": "roce", "selectors": {"pfNames": 5}}]}', "an option": '{"sample-interval": "x"}', "no JSON": '{"pools": [',
+             "no resource": '{"pool": []}'}
+    with tempfile.TemporaryDirectory() as state:
+        flags = ("--state-dir", state)
+        kept = state + "/config.good"
+        with Daemon(flags=flags) as daemon:
+            registered(daemon).stop()
+            eventually("the file is kept", lambda: os.path.exists(kept))
+            equal(os.stat(kept).st_mode & 0o7777, 0o600)
+            equal(daemon.value("rocelet_config_last_good"), 0)
+            digest = re.search(r'rocelet_config_info\{.*digest="([^"]+)"', daemon.get("/metrics"))[1]
+        for name, text in wrong.items():
+            with Daemon(flags=flags, text=text) as daemon:
+                kubelet = registered(daemon)
+                equal([d.ID for d in kubelet.watch().lists[-1]], VFS)
+                status, ready = curl(daemon, "/readyz")
+                equal((status, ready.count("\n")), (503, 1))
+                assert ready.startswith("not ready: the configuration file is refused: ") and "config.json" in ready, ready
+                assert ready.endswith("; the last good one is in use\n"), ready
+                equal((daemon.value("rocelet_config_ok"), daemon.value("rocelet_config_last_good")), (0, 1))
+                assert f'digest="{digest}"' in daemon.get("/metrics"), name
+                assert len(refusals_of(daemon)) == 1 and refusals_of(daemon)[0].endswith(", using the last good configuration until it is corrected"), refusals_of(daemon)
+                assert any(f["kind"] == "config" and "last good configuration" in f["help"] for f in json.loads(daemon.get("/api/v1/doctor"))["findings"]), name
+                write(daemon.dir + "/config.json", "[]")
+                eventually("another mistake", lambda d=daemon: len(refusals_of(d)) == 2)
+                equal(curl(daemon, "/readyz")[0], 503)
+                daemon.configure((VF_POOL,))
+                eventually("ready", lambda d=daemon: d.get("/readyz") == "ok\n")
+                equal((daemon.value("rocelet_config_ok"), daemon.value("rocelet_config_last_good")), (1, 0))
+                equal(len(kubelet.watches), 1)
+                kubelet.stop()
+        # A file that another user could have written is not used, nor a damaged one; then nothing is offered.
+        good = open(kept, "rb").read()
+        for mode, content, word in ((0o622, good, "another user can write it"), (0o600, good[:-1], "it is not complete, or was changed")):
+            with open(kept, "wb") as f:
+                f.write(content)
+            os.chmod(kept, mode)
+            with Daemon(flags=flags, text=wrong["a pool"]) as daemon:
+                eventually("a page", lambda d=daemon: d.value("rocelet_config_ok") == 0)
+                not_ready_for(daemon, "pfNames")
+                equal(daemon.value("rocelet_config_last_good"), 0)
+                assert any("config.good" in line and word in line for line in daemon.log), daemon.log
+        # A configuration without pools is kept, too; one of which a resource is left out is not.
+        with Daemon(flags=flags, pools=()) as daemon:
+            eventually("kept", lambda: open(kept, "rb").read().endswith(b'{"pools": []}'))
+            write(daemon.dir + "/config.json", peers({"resourceName": "a", "selectors": 5}, {"resourceName": "b", "selectors": {"pfNames": ["ens1np0#0-1"]}}))
+            eventually("a resource is left out", lambda: daemon.value("rocelet_config_resources_refused") == 1)
+        assert open(kept, "rb").read().endswith(b'{"pools": []}')
 
 
 @check
