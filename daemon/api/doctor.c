@@ -587,25 +587,37 @@ static void check_runtime(struct examination *x)
 
 /* --- the configuration ------------------------------------------------------------------------ */
 
+static const char *doctor_config_help(const struct config_state *c)
+{
+	if (c->observes)
+		return "Until the file is corrected, rocelet only observes: it attaches and returns no devices. Once the file is correct, rocelet restarts by itself. `rocelet --check-config` reports the same error.";
+	if (c->offers_nothing)
+		return "Nothing is offered until the file is corrected; devices in pods are still managed. `rocelet --check-config` reports the same error.";
+	if (c->last_good_of[0])
+		return "The node offers and manages its devices as before the restart. It is not ready, so that a rollout stops. `rocelet --check-config` reports the same error.";
+	if (c->held)
+		return "The previous configuration stays in use until no pod has any of these devices. To apply the change before that, set \"lost-pool\": \"accept\" in the file, or restart rocelet.";
+	if (c->lost)
+		return "The previous configuration stays in use. To apply the change, set \"lost-pool\": \"accept\" in the file, or restart rocelet.";
+	return "The previous configuration stays in use until the file is corrected, also over a restart if it was in use as a whole. `rocelet --check-config` reports the same error.";
+}
+
 static void doctor_check_config(struct examination *x)
 {
 	const struct config_state *c = x->in->config;
 
-	if (c && c->error.code)
-		find(x, FINDING_CONFIG, "",
-		     c->observes
-			     ? "Until the file is corrected, rocelet only observes: it attaches and returns no devices. Once the file is correct, rocelet restarts by itself. `rocelet --check-config` reports the same error."
-		     : c->offers_nothing
-			     ? "Nothing is offered until the file is corrected; devices in pods are still managed. `rocelet --check-config` reports the same error."
-		     : c->last_good
-			     ? "The last good configuration, which the state folder keeps, is in use: devices are offered and managed as before the restart. The daemon is not ready, so that a rollout stops. `rocelet --check-config` reports the same error."
-		     : c->held
-			     ? "The previous configuration stays in use until no pod has any of these devices. To apply the change before that, set \"lost-pool\": \"accept\" in the file, or restart rocelet."
-		     : c->lost
-			     ? "The previous configuration stays in use. To apply the change, set \"lost-pool\": \"accept\" in the file, or restart rocelet."
-			     : "The previous configuration stays in use until the file is corrected. If rocelet restarts before that, it offers nothing. `rocelet --check-config` reports the same error.",
+	if (c && c->last_good_of[0])
+		find(x, FINDING_CONFIG, "", doctor_config_help(c),
+		     "running with the last good configuration of %s, because %s", c->last_good_of,
+		     c->error.msg);
+	else if (c && c->error.code)
+		find(x, FINDING_CONFIG, "", doctor_config_help(c),
 		     "the configuration file is %s: %s", c->held ? "held" : "refused",
 		     c->error.msg);
+	if (c && c->no_last_good[0])
+		find(x, FINDING_CONFIG, "last good configuration",
+		     "It would have been used in place of the refused file. It is replaced as soon as the file is correct.",
+		     "%s", c->no_last_good);
 	if (x->in->port_error && x->in->port_error->code)
 		find(x, FINDING_CONFIG, "listen",
 		     "rocelet retries every second. Meanwhile it answers on its unix sockets only.",

@@ -86,8 +86,8 @@ struct daemon {
 	struct config_state config;
 	struct config_checks config_checks;
 	struct config_read *config_read; /* the read in progress, on a worker; NULL: none */
-	bool keeps, keeps_again;	 /* config_keep.c: a write runs; another follows */
-	struct config_file keep_next;	 /* the text of the latter */
+	bool keeps_config;		 /* config_keep.c: a write runs */
+	struct config_file keep_next;	 /* then this text is written; no text: none */
 	struct config_source source;	 /* of the configuration in use */
 	struct pool_loss loss;		 /* the devices that the last edit would remove from a
 					  * pool on this node */
@@ -242,7 +242,8 @@ void features_stop(struct daemon *);
 
 /* --- config_keep.c ---------------------------------------------------------------------------- */
 
-/* Keeps the text as the last good configuration; no text: removes it. Takes the text. */
+/* Keeps the text as the last good configuration, unless there is none, or a part of it is not in
+ * use. Takes the text. */
 void config_keep(struct daemon *, struct config_file *);
 
 /* --- config_checks.c -------------------------------------------------------------------------- */

@@ -26,7 +26,7 @@ static int config_good_open(const char *state_dir, struct err *e)
 
 /* --- read ------------------------------------------------------------------------------------- */
 
-static int config_good_check(int fd, struct err *e)
+static int config_good_check(int fd, uint64_t *ret_unix_ms, struct err *e)
 {
 	struct stat st;
 
@@ -36,13 +36,15 @@ static int config_good_check(int fd, struct err *e)
 		return err_set(e, -EPERM, "not a file");
 	if (st.st_uid != geteuid() || (st.st_mode & 022))
 		return err_set(e, -EPERM, "another user can write it");
+	*ret_unix_ms = (uint64_t)st.st_mtim.tv_sec * 1000 + (uint64_t)st.st_mtim.tv_nsec / 1000000;
 	return 0;
 }
 
 /* Moves the text to the beginning, if the head is right. */
 static int config_good_unwrap(char *text, size_t *len, struct err *e)
 {
-	const char *end = memchr(text, '\n', *len < CONFIG_GOOD_HEAD_MAX ? *len : CONFIG_GOOD_HEAD_MAX);
+	const char *end = memchr(text, '\n',
+				 *len < CONFIG_GOOD_HEAD_MAX ? *len : CONFIG_GOOD_HEAD_MAX);
 	size_t head = end ? (size_t)(end + 1 - text) : 0, rest = *len - head;
 	char wanted[CONFIG_GOOD_HEAD_MAX];
 	int n = snprintf(wanted, sizeof(wanted), CONFIG_GOOD_HEAD,
@@ -55,11 +57,11 @@ static int config_good_unwrap(char *text, size_t *len, struct err *e)
 	return 0;
 }
 
-static int config_good_load(int fd, struct config_file *ret, struct err *e)
+static int config_good_load(int fd, struct config_file *ret, uint64_t *ret_unix_ms, struct err *e)
 {
 	char *text = NULL, *grown;
 	size_t len = 0;
-	int r = config_good_check(fd, e);
+	int r = config_good_check(fd, ret_unix_ms, e);
 
 	if (r == 0) {
 		r = file_read_heap(fd, CONFIG_FILE_MAX + CONFIG_GOOD_HEAD_MAX, &text, &len);
@@ -77,7 +79,8 @@ static int config_good_load(int fd, struct config_file *ret, struct err *e)
 	return 0;
 }
 
-int config_good_read(struct config_file *ret, const char *state_dir, struct err *e)
+int config_good_read(struct config_file *ret, uint64_t *ret_unix_ms, const char *state_dir,
+		     struct err *e)
 {
 	AUTO_FD folder = config_good_open(state_dir, e);
 	AUTO_FD fd = -1;
@@ -86,20 +89,36 @@ int config_good_read(struct config_file *ret, const char *state_dir, struct err 
 	if (folder < 0)
 		return folder;
 	fd = openat(folder, CONFIG_GOOD_FILE, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	r = fd < 0 ? err_set(e, -errno, "%s", strerror(errno)) : config_good_load(fd, ret, e);
+	r = fd < 0 ? err_set(e, -errno, "%s", strerror(errno))
+		   : config_good_load(fd, ret, ret_unix_ms, e);
 	return r < 0 ? err_wrap(e, "%.150s/" CONFIG_GOOD_FILE, state_dir) : 0;
 }
 
 /* --- write ------------------------------------------------------------------------------------ */
 
-static int config_good_put(int folder, const char *temp, const char *text, size_t len)
+static bool config_good_has(const char *state_dir, const char *text, size_t len)
 {
-	AUTO_FD fd = openat(folder, temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
-			    0600);
+	struct config_file kept = {0};
+	uint64_t unix_ms;
+	struct err e;
+	bool same = config_good_read(&kept, &unix_ms, state_dir, &e) == 0 && kept.len == len &&
+		    memcmp(kept.text, text, len) == 0;
+
+	config_file_done(&kept);
+	return same;
+}
+
+/* Writes another file first. What is in its place, of a crash or another process, is removed. */
+static int config_good_put(int folder, const char *text, size_t len)
+{
+	static const char temp[] = CONFIG_GOOD_FILE ".new";
+	AUTO_FD fd = -1;
 	char head[CONFIG_GOOD_HEAD_MAX];
 	int n = snprintf(head, sizeof(head), CONFIG_GOOD_HEAD, fnv1a(FNV1A_START, text, len), len);
 	int r;
 
+	(void)unlinkat(folder, temp, 0);
+	fd = openat(folder, temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
 	r = file_write_all(fd, head, (size_t)n);
@@ -108,24 +127,26 @@ static int config_good_put(int folder, const char *temp, const char *text, size_
 	if (r == 0 && (fsync(fd) < 0 || renameat(folder, temp, folder, CONFIG_GOOD_FILE) < 0))
 		r = -errno;
 	if (r < 0)
-		unlinkat(folder, temp, 0);
+		(void)unlinkat(folder, temp, 0);
 	return r;
 }
 
 int config_good_write(const char *state_dir, const char *text, size_t len, struct err *e)
 {
 	AUTO_FD folder = -1;
-	int r = 0;
+	int r;
 
+	if (config_good_has(state_dir, text, len))
+		return 0;
 	(void)mkdir(state_dir, 0700); /* open() reports why it does not exist */
 	folder = config_good_open(state_dir, e);
 	if (folder < 0)
 		return folder;
-	if (text)
-		r = config_good_put(folder, CONFIG_GOOD_FILE ".new", text, len);
-	else if (unlinkat(folder, CONFIG_GOOD_FILE, 0) < 0 && errno != ENOENT)
+	r = config_good_put(folder, text, len);
+	if (r < 0)
+		(void)unlinkat(folder, CONFIG_GOOD_FILE, 0);
+	if (fsync(folder) < 0 && r == 0)
 		r = -errno;
-	if (r == 0 && fsync(folder) < 0)
-		r = -errno;
-	return r < 0 ? err_set(e, r, "%.150s/" CONFIG_GOOD_FILE ": %s", state_dir, strerror(-r)) : 0;
+	return r < 0 ? err_set(e, r, "%.150s/" CONFIG_GOOD_FILE ": %s", state_dir, strerror(-r))
+		     : 0;
 }

@@ -216,17 +216,10 @@ int options_load(struct options *ret, enum option_action *ret_action, struct con
 				 warn, arg, e);
 }
 
-/* It was read before, with its warnings. */
-static void options_ignore_warning(const char *sentence, void *arg)
+int options_load_text(struct options *ret, enum option_action *ret_action, struct config_file *file,
+		      int argc, char *const argv[], options_warn_fn *warn, void *arg, struct err *e)
 {
-	(void)sentence, (void)arg;
-}
-
-int options_load_kept(struct options *ret, enum option_action *ret_action, struct config_file *kept,
-		      int argc, char *const argv[], struct err *e)
-{
-	return options_load_from(ret, ret_action, *kept, kept, argc, argv, options_ignore_warning,
-				 NULL, e);
+	return options_load_from(ret, ret_action, *file, file, argc, argv, warn, arg, e);
 }
 
 bool options_keep_config(const struct options *o)
@@ -234,6 +227,6 @@ bool options_keep_config(const struct options *o)
 	struct options builtin;
 
 	options_defaults(&builtin);
-	return strcmp(o->sysfs_root, builtin.sysfs_root) == 0 ||
-	       strcmp(o->state_dir, builtin.state_dir) != 0;
+	return !options_change_nothing(o) && (strcmp(o->sysfs_root, builtin.sysfs_root) == 0 ||
+					      strcmp(o->state_dir, builtin.state_dir) != 0);
 }

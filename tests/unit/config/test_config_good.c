@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,8 @@ static int read_code(void)
 {
 	struct config_file file = {0};
 	struct err e = {0};
-	int r = config_good_read(&file, dir, &e);
+	uint64_t unix_ms;
+	int r = config_good_read(&file, &unix_ms, dir, &e);
 
 	assert_true(r == 0 || strstr(e.msg, "/" CONFIG_GOOD_FILE ": "));
 	assert_true(r == 0 || !file.text);
@@ -59,6 +61,7 @@ static void keep(const char *text, size_t len)
 static void test_the_text_comes_back(void **state)
 {
 	struct config_file file = {0};
+	uint64_t unix_ms = 0;
 	struct stat st;
 	struct err e;
 
@@ -68,15 +71,31 @@ static void test_the_text_comes_back(void **state)
 	keep("{\n\0}", 4);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0600);
-	assert_int_equal(config_good_read(&file, dir, &e), 0);
+	assert_int_equal(config_good_read(&file, &unix_ms, dir, &e), 0);
 	assert_int_equal(file.len, 4);
 	assert_memory_equal(file.text, "{\n\0}", 5);
+	assert_int_equal(unix_ms / 1000, st.st_mtim.tv_sec);
 	config_file_done(&file);
 	keep("", 0);
 	assert_int_equal(read_code(), 0);
-	keep(NULL, 0);
-	assert_int_equal(read_code(), -ENOENT);
-	keep(NULL, 0);
+}
+
+/* The time is that of the first use of the text. */
+static void test_the_same_text_keeps_its_time(void **state)
+{
+	const struct timespec times[] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+	struct stat st;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		keep("{}", 2);
+		assert_int_equal(stat(path, &st), 0);
+		assert_int_equal(i > 0, st.st_mtim.tv_sec == 1000);
+		assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+	}
+	keep("{ }", 3);
+	assert_int_equal(stat(path, &st), 0);
+	assert_true(st.st_mtim.tv_sec > 1000);
 }
 
 /* Cut anywhere, or with any byte changed. */
@@ -134,8 +153,9 @@ static void test_only_a_private_file_of_limited_size_is_read(void **state)
 	assert_int_equal(read_code(), -EPERM);
 }
 
-/* A link that another process has put in the way of the new file is not followed. */
-static void test_a_write_follows_no_link(void **state)
+/* A link in the place of the new file is not followed; what cannot be removed there fails the
+ * write, and an older configuration is not the last one. */
+static void test_what_is_in_the_way_of_a_write(void **state)
 {
 	char temp[PATH_MAX + 8], target[PATH_MAX];
 	struct err e;
@@ -144,8 +164,14 @@ static void test_a_write_follows_no_link(void **state)
 	snprintf(temp, sizeof(temp), "%s.new", path);
 	snprintf(target, sizeof(target), "%s/target", dir);
 	assert_int_equal(symlink(target, temp), 0);
-	assert_int_equal(config_good_write(dir, "{}", 2, &e), -ELOOP);
+	keep("{}", 2);
 	assert_int_equal(access(target, F_OK), -1);
+	assert_int_equal(read_code(), 0);
+	assert_int_equal(mkdir(temp, 0700), 0);
+	keep("{}", 2);
+	assert_int_equal(config_good_write(dir, "{ }", 3, &e), -EEXIST);
+	assert_non_null(strstr(e.msg, "/" CONFIG_GOOD_FILE ": "));
+	assert_int_equal(read_code(), -ENOENT);
 }
 
 TEST_GROUP(config_good)
@@ -155,7 +181,9 @@ TEST_GROUP(config_good)
 		cmocka_unit_test_setup_teardown(test_a_damaged_file_is_rejected, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_only_a_private_file_of_limited_size_is_read,
 						setup, teardown),
-		cmocka_unit_test_setup_teardown(test_a_write_follows_no_link, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_what_is_in_the_way_of_a_write, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_the_same_text_keeps_its_time, setup, teardown),
 	};
 
 	return test_group_run(tests, NULL, NULL);
