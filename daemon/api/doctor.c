@@ -14,6 +14,7 @@
 #include "doctor_ports.h"
 #include "explain.h"
 #include "health.h"
+#include "search.h"
 #include "trouble_word.h"
 
 struct examination {
@@ -472,6 +473,31 @@ static void check_list_of_pods(struct examination *x)
 		     "resources are registered, but the allocations of pods are unknown");
 }
 
+static bool doctor_is_ours(const struct resource_table *t, const char *resource)
+{
+	return any_of(t->n_resources, i, strcmp(t->resources[i].name, resource) == 0);
+}
+
+/* Reports functions that two plugins have given away: an allocation of ours, and another. */
+static void check_granted_twice(struct examination *x)
+{
+	const struct resource_table *t = x->in->resources;
+
+	for (size_t i = 0; t && i < t->held.n; i++) {
+		const struct pod_device *d = &t->held.devices[i], *other;
+
+		other = doctor_is_ours(t, d->resource) && host_function(x->in->host, d->id)
+				? pod_list_find_other(&t->held, d->resource, d->id)
+				: NULL;
+		if (other)
+			find(x, FINDING_KUBELET, d->id,
+			     "Two device plugins offer the device. Let only one of them select it, then delete one of the pods. rocelet leaves the device as it is while both have it.",
+			     "allocated twice: to pod %s/%s as %s, and to pod %s/%s as %s",
+			     d->namespace, d->pod, d->resource, other->namespace, other->pod,
+			     other->resource);
+	}
+}
+
 static void check_kubelet(struct examination *x)
 {
 	const struct resource_table *t = x->in->resources;
@@ -479,6 +505,7 @@ static void check_kubelet(struct examination *x)
 
 	check_registry(x);
 	check_list_of_pods(x);
+	check_granted_twice(x);
 	for (size_t i = 0; t && i < t->n_resources; i++) {
 		const struct resource_info *r = &t->resources[i];
 

@@ -16,7 +16,7 @@ struct pool_config;
 struct launch {
 	const struct options *options;
 	struct pool_config *pools; /* ownership moves to loop_run() */
-	struct config_file *file;  /* with their text, as pools; NULL: not to be kept */
+	struct config_file *file;  /* their text; its ownership moves, too. NULL: not kept */
 	int argc;		   /* for a reload */
 	char *const *argv;
 	uint64_t config_digest;	       /* of the file with the options and pools */
