@@ -665,7 +665,7 @@ static void doctor_check_config(struct examination *x)
 		const struct pool_refusal *r = &c->refusals.list[i];
 
 		find(x, FINDING_CONFIG, r->resource[0] ? r->resource : r->name,
-		     r->kept ? "rocelet uses the new definition once it is valid. If rocelet restarts before that, the resource is left out."
+		     r->kept ? "rocelet uses the new definition once it is valid."
 			     : "rocelet offers the resource once its definition is valid. `rocelet --check-config` reports the same error.",
 		     "%s: %s", r->kept ? "keeps its previous definition" : "is left out", r->why);
 	}
