@@ -53,7 +53,7 @@ vf_settings_before() { # ID
 
 # The VF as the other plugin has made it, in the pod and on the PF.
 taken_look() { # POD ID NAME
-    in_netns "$1" ip -d address show "$3" 2>&1 | sed -E 's/ (qlen|numtxqueues) .*//'
+    in_netns "$1" ip -d link show "$3" 2>&1 | sed -E 's/ (qlen|numtxqueues) .*//'
     vf_settings "$2"
 }
 
@@ -85,9 +85,10 @@ run_pod s "$OTHER=3"
 check_within 10 "rocelet offers only the VF that it has not" "offered $C"
 sriov_add s "$A" net1 02:00:00:00:0a:01 101
 sriov_add s "$D" net2 02:00:00:00:0a:04 104
+wait_until 30 "in_netns s ip link show net1 | grep -q LOWER_UP && in_netns s ip link show net2 | grep -q LOWER_UP"
 before_a=$(taken_look s "$A" net1) before_d=$(taken_look s "$D" net2) before_b=$(look_of "$B")
 untouched() {
-    [[ $(taken_look s "$A" net1) == "$before_a" && $(taken_look s "$D" net2) == "$before_d" && $(look_of "$B") == "$before_b" ]]
+    diff <(echo "$before_a") <(taken_look s "$A" net1) && diff <(echo "$before_d") <(taken_look s "$D" net2) && diff <(echo "$before_b") <(look_of "$B")
 }
 check_within 30 "explain and pods name the pod and the resource" "names_holder $A s && names_holder $B s && names_holder $D s"
 check "a VF of it that is still in the host is not attached on request" "! rocectl attach $B --netns /run/netns/x 2>/tmp/why"
