@@ -17,7 +17,8 @@ SOFT_ROCE=false
 # What sriov-cni does in ADD, with "vlan", "mac", "spoofchk" and "trust": the PF's settings, then a namespace of its own, where the VF gets the
 # pod's name and its MAC, then the pod's namespace.
 sriov_add() { # POD ID NAME MAC VLAN
-    local netdev=$(netdev_of "$2") index=$(vf_index "$2")
+    local netdev index
+    netdev=$(netdev_of "$2") index=$(vf_index "$2")
     ip link set "$PF" vf "$index" vlan "$5"
     ip link set "$PF" vf "$index" mac "$4"
     ip link set "$PF" vf "$index" spoofchk off
@@ -35,7 +36,8 @@ sriov_add() { # POD ID NAME MAC VLAN
 
 # DEL: the name and the MAC of the VF, the host's namespace, the PF's settings.
 sriov_del() { # POD ID NAME
-    local netdev=$(<"/run/sriov-$2") index=$(vf_index "$2") mac
+    local netdev index mac
+    netdev=$(<"/run/sriov-$2") index=$(vf_index "$2")
     mac=$(awk '$1 == "link/ether" { print $2 }' <<<"${CLEAN[$2]}")
     in_netns "$1" ip link set "$3" down
     in_netns "$1" ip link set "$3" name "$netdev"
@@ -91,12 +93,10 @@ untouched() {
     diff <(echo "$before_a") <(taken_look s "$A" net1) && diff <(echo "$before_d") <(taken_look s "$D" net2) && diff <(echo "$before_b") <(look_of "$B")
 }
 check_within 30 "explain and pods name the pod and the resource" "names_holder $A s && names_holder $B s && names_holder $D s"
-check "a VF of it that is still in the host is not attached on request" "! rocectl attach $B --netns /run/netns/x 2>/tmp/why"
 ip netns add box
 for id in "$B" "$D"; do
-    check "nor to a namespace, and the reason names the pod ($id)" "! rocectl attach $id --netns /run/netns/box --ip 10.9.0.9/24 >/tmp/why 2>&1 && grep -q 's-rig' /tmp/why"
+    check "its VF is not attached on request, and the reason names the pod ($id)" "! rocectl attach $id --netns /run/netns/box --ip 10.9.0.9/24 >/tmp/why 2>&1 && grep -q 's-rig' /tmp/why"
 done
-cat /tmp/why
 ip netns delete box
 rocectl doctor --fix || true
 check "doctor --fix returns nothing" untouched
@@ -128,7 +128,6 @@ check "our pod has three VFs" "(( \$(in_netns ours ip -brief link | grep -c ^net
 look=$(in_netns ours ip -d link show)
 run_pod late "$OTHER=3"
 check_within 30 "doctor names both pods of a VF" "rocectl doctor >/tmp/doctor; grep $A /tmp/doctor | grep -q late-rig && grep $A /tmp/doctor | grep -q ours-rig"
-cat /tmp/doctor
 check "our pod keeps them" "[[ \$(in_netns ours ip -d link show) == \"\$look\" ]]"
 remove_pod ours
 check_within 60 "they return, and only the VF that the other pod has not is offered" "offered $C"
@@ -145,8 +144,8 @@ make_pod second "$RESOURCE=1" "$(entry '"ips": ["10.9.0.2/24"]')"
 wait_until 60 "grep -q 'second' $OUT/kubelet.log"
 before_a=$(look_of "$A")
 kill -CONT "$ROCELET_PID"
+# Either Allocate or the start of the container is refused.
 check_within 60 "our pod does not start, and its status names the other one" "pod_status second | grep -q first-rig"
-pod_status second
 check "the VF is untouched" "[[ \$(look_of $A) == \"\$before_a\" ]] && ! pod_started second"
 remove_pod first
 check_within 120 "when the other pod has ended, ours starts, or can be created again" "pod_started second || [[ \$(pod_status second) == Failed* ]]"

@@ -548,6 +548,38 @@ static void assert_what(const struct doctor_input *in, enum finding_kind kind, c
 	doctor_done(&d);
 }
 
+/* Another plugin, too, has given the function to a pod; slots of the same number are no conflict.
+ */
+static void test_a_function_that_two_plugins_have_given_away(void **state)
+{
+	struct function fn = {.id = "0000:03:00.2"};
+	struct host host = {.functions = &fn, .n_functions = 1};
+	struct resource_device device = {.id = "0000:03:00.2"};
+	struct resource_info info = {
+		.name = "a/b", .n_devices = 1, .registration = REGISTRATION_DONE};
+	struct pod_device held[] = {
+		{"ns", "ours", "c", "", "a/b", "0", 0, 0, false},
+		{"ns", "ours", "c", "", "a/b", "0000:03:00.2", 0, 0, false},
+		{"ns", "theirs", "c", "", "c/d", "0", 0, 0, false},
+		{"ns", "theirs", "c", "", "c/d", "0000:03:00.2", 0, 0, false},
+	};
+	struct resource_table t = {.resources = &info,
+				   .n_resources = 1,
+				   .devices = &device,
+				   .n_devices = 1,
+				   .held = {.devices = held, .n = 4, .source = POD_SOURCE_API}};
+	struct doctor d;
+
+	(void)state;
+	assert_int_equal(doctor_build(&d, &(struct doctor_input){.host = &host, .resources = &t}),
+			 0);
+	assert_int_equal(d.n, 1);
+	assert_string_equal(d.findings[0].object, "0000:03:00.2");
+	assert_string_equal(d.findings[0].what,
+			    "allocated twice: to pod ns/ours as a/b, and to pod ns/theirs as c/d");
+	doctor_done(&d);
+}
+
 /* A pulled cable is one finding, with all devices and pods on the port. */
 static void test_a_pulled_cable(void **state)
 {
@@ -618,6 +650,7 @@ static void test_unchecked(void **state)
 TEST_GROUP(doctor)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_function_that_two_plugins_have_given_away),
 		cmocka_unit_test(test_a_pulled_cable),
 		cmocka_unit_test(test_unchecked),
 		cmocka_unit_test(test_findings),
