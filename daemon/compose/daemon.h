@@ -72,6 +72,7 @@ struct daemon {
 	bool requested_node;	/* from the predecessor, which has answered */
 	bool hands_over;	/* stopping for a successor */
 	bool holds;		/* an edit that would remove a pool's devices waits for the pods */
+	bool keeps_config;	/* config_keep.c writes the last good configuration */
 	struct timer hand_over; /* delays the stop until the answer has been sent */
 	/* The kubelet sockets and connections: from a predecessor at the start, for a successor at
 	 * the end. */
@@ -86,8 +87,7 @@ struct daemon {
 	struct config_state config;
 	struct config_checks config_checks;
 	struct config_read *config_read; /* the read in progress, on a worker; NULL: none */
-	bool keeps_config;		 /* config_keep.c: a write runs */
-	struct config_file keep_next;	 /* then this text is written; no text: none */
+	struct config_file keep_next;	 /* written after keeps_config; no text: nothing is */
 	struct config_source source;	 /* of the configuration in use */
 	struct pool_loss loss;		 /* the devices that the last edit would remove from a
 					  * pool on this node */

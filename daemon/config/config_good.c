@@ -101,8 +101,8 @@ static bool config_good_has(const char *state_dir, const char *text, size_t len)
 	struct config_file kept = {0};
 	uint64_t unix_ms;
 	struct err e;
-	bool same = config_good_read(&kept, &unix_ms, state_dir, &e) == 0 && kept.len == len &&
-		    memcmp(kept.text, text, len) == 0;
+	bool same = config_good_read(&kept, &unix_ms, state_dir, &e) == 0 && kept.text &&
+		    kept.len == len && memcmp(kept.text, text, len) == 0;
 
 	config_file_done(&kept);
 	return same;
