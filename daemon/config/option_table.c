@@ -42,7 +42,7 @@ static const char *const event_sources[] = {"auto", "udev", "kernel", NULL};
 
 const struct option_def option_table[] = {
 	{OPTION("config", "FILE", config, OPT_TEXT, "/etc/rocelet/config.json",
-		"configuration file; if it does not exist, rocelet uses the last good one (docs/concepts/pool-changes.md); if there is none, it offers nothing, or exits if the file was named here; -: stdin (only with --check-config or --print-config)"),
+		"configuration file; if it does not exist, rocelet uses the last good one, or else offers nothing (default file) or exits; -: stdin (only with --check-config or --print-config)"),
 	 .flag_only = true},
 	{OPTION("group", "NAME", group, OPT_TEXT, "",
 		"group of the configuration to use on this node; empty: $ROCELET_GROUP, or the first group that matches"),
@@ -149,9 +149,8 @@ const struct option_def option_table[] = {
 	 .followed = true},
 	{ACTION("check-config", ACTION_CHECK_CONFIG,
 		"check the configuration; exit with 0 if it is valid, 2 if it cannot work, 1 if the node cannot be scanned; the last line names the pools that offer nothing on this node")},
-	{OPTION(
-		 "strict", NULL, strict,
-		 OPT_BOOL, "false", "treat an IPAM plugin that is not in cni-path as an error; with --check-config also exit with 1 if there are warnings about the file or a resource is left out, and with 3 if the file is right, but not for this node: a pool matches no device, has no slots, or has devices without character devices"),
+	{OPTION("strict", NULL, strict,
+		OPT_BOOL, "false", "treat an IPAM plugin that is not in cni-path as an error; with --check-config also exit with 1 if there are warnings about the file or a resource is left out, and with 3 if the file is right, but not for this node: a pool matches no device, has no slots, or has devices without character devices"),
 	 .flag_only = true},
 	{ACTION("print-config", ACTION_PRINT_CONFIG,
 		"print the options in effect as a configuration file and exit")},
