@@ -7,10 +7,12 @@
 
 #include "check_config.h"
 #include "cni_install.h"
+#include "config_beside.h"
 #include "config_file.h"
 #include "config_schema.h"
 #include "device_files.h"
 #include "job.h"
+#include "last_good.h"
 #include "log.h"
 #include "loop.h"
 #include "memory.h"
@@ -174,6 +176,66 @@ static int run_without_file(struct launch *l, struct options *options, bool has_
 	return 0;
 }
 
+/* Replaces the rejected file, with its options and pools, by the last good configuration. */
+static void main_fall_back(struct launch *l, struct options *options, struct last_good *good,
+			   const struct err *why)
+{
+	l->refused = *why;
+	memcpy(l->last_good_of, good->of, sizeof(l->last_good_of));
+	*options = good->options;
+	config_file_done(l->file);
+	*l->file = good->file;
+	pool_config_done(l->pools);
+	*l->pools = good->pools;
+	good->file = (struct config_file){0};
+	good->pools = (struct pool_config){0};
+}
+
+/* A missing file is a mistake if the previous one had resources. */
+static int main_check_exists(const struct launch *l, const struct last_good *good, struct err *e)
+{
+	char beside[CONFIG_BESIDE_SIZE];
+
+	if (l->file->text || good->pools.n_pools == 0)
+		return 0;
+	return config_beside(l->options, beside)
+		       ? err_set(e, -ENOENT, "%.200s", beside)
+		       : err_set(e, -ENOENT, "%.200s does not exist", l->options->config);
+}
+
+/* Judges the file as reload() does, with the last good configuration as the previous one, which is
+ * used if the file is rejected. r: the result of reading the file; has_options: its options are
+ * valid. */
+static int main_judge(struct launch *l, struct options *options, bool has_options, int r,
+		      struct err *e)
+{
+	static struct options flags;
+	static struct last_good good;
+	enum option_action action;
+	int found;
+
+	if (r == 0 && l->file->text && pool_config_is_whole(l->pools))
+		return 0;
+	if (!has_options && options_of_flags(&flags, &action, l->argc, l->argv, NULL) < 0)
+		return r;
+	found = last_good_read(&good, has_options ? options : &flags, l->argc, l->argv,
+			       &l->no_last_good);
+	if (found == -ENOENT)
+		l->no_last_good = (struct err){0};
+	else if (found < 0)
+		main_note(l->no_last_good.msg);
+	if (r == 0)
+		r = main_check_exists(l, &good, e);
+	if (r == 0)
+		r = pool_config_keep(l->pools, &good.pools, e);
+	if (r < 0 && found == 0) {
+		main_fall_back(l, options, &good, e);
+		r = 0;
+	}
+	last_good_done(&good);
+	return r;
+}
+
 static int main_report(int r, const struct err *e)
 {
 	if (r < 0)
@@ -211,7 +273,8 @@ int main(int argc, char *argv[])
 	static struct options options;
 	struct config_file file = {0};
 	struct pool_config pools = {0};
-	struct launch launch = {.options = &options, .pools = &pools, .argc = argc, .argv = argv};
+	struct launch launch = {
+		.options = &options, .pools = &pools, .file = &file, .argc = argc, .argv = argv};
 	enum option_action action = ACTION_RUN;
 	struct err e = {0};
 	unsigned n_warnings = 0;
@@ -232,13 +295,13 @@ int main(int argc, char *argv[])
 		main_note_overridden(&options, &file);
 	if (r == 0)
 		r = pool_config_load(&pools, &file, &options, main_on_warning, &n_warnings, &e);
-	if (r == 0 && action == ACTION_RUN)
-		r = pool_config_check_any(&pools, &e);
+	if (action == ACTION_RUN)
+		r = main_judge(&launch, &options, has_options, r, &e);
 	start_limit_end();
 	launch.config_digest = config_file_digest(&file);
 	memcpy(launch.group, file.group, sizeof(launch.group));
 	launch.can_match = file.can_match;
-	if (action != ACTION_CHECK_CONFIG)
+	if (r < 0 || launch.refused.code < 0)
 		config_file_done(&file);
 	if (r < 0 && action == ACTION_RUN)
 		r = run_without_file(&launch, &options, has_options, &e);

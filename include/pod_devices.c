@@ -184,6 +184,15 @@ static bool is_place(const struct pod_list *l, size_t at, const char *resource, 
 	       (at == 0 || by_device(&l->devices[at - 1], resource, id) < 0);
 }
 
+const struct pod_device *pod_list_find_other(const struct pod_list *l, const char *resource,
+					     const char *id)
+{
+	return find_first(l->devices, l->n, i,
+			  (l->devices[i].pod[0] || l->devices[i].uid[0]) &&
+				  strcmp(l->devices[i].id, id) == 0 &&
+				  strcmp(l->devices[i].resource, resource) != 0);
+}
+
 const struct pod_device *pod_list_find_next(const struct pod_list *l, const char *resource,
 					    const char *id, size_t *at)
 {

@@ -63,6 +63,10 @@ int pod_list_add_stale(struct pod_list *, const struct pod_list *before);
  * that have the device. */
 const struct pod_device *pod_list_find(const struct pod_list *, const char *resource,
 				       const char *id, size_t *ret_n);
+/* Returns an entry of the device under another resource, which names a pod; NULL: none. Device
+ * plugins do not know each other, so the kubelet may allocate a function to two pods. */
+const struct pod_device *pod_list_find_other(const struct pod_list *, const char *resource,
+					     const char *id);
 /* Like pod_list_find(), but cheap when called in the list's order: *at is the cursor, 0 at first.
  * In another order it costs as much as pod_list_find(). */
 const struct pod_device *pod_list_find_next(const struct pod_list *, const char *resource,

@@ -108,7 +108,9 @@ static void api_agent_config(struct json_out *o, const struct config_state *c)
 	snprintf(why, sizeof(why), "%s", c->error.code ? c->error.msg : c->beside);
 	if (c->error.code)
 		snprintf(what, sizeof(what), "%s",
-			 c->held ? "waits for pods to release devices" : "the file is rejected");
+			 c->held	      ? "waits for pods to release devices"
+			 : c->last_good_of[0] ? "the file is rejected; the last good one is in use"
+					      : "the file is rejected");
 	else if (c->beside[0])
 		snprintf(what, sizeof(what), "there is no file");
 	else if (c->refusals.n > 0)

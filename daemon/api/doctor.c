@@ -14,6 +14,7 @@
 #include "doctor_ports.h"
 #include "explain.h"
 #include "health.h"
+#include "search.h"
 #include "trouble_word.h"
 
 struct examination {
@@ -472,6 +473,31 @@ static void check_list_of_pods(struct examination *x)
 		     "resources are registered, but the allocations of pods are unknown");
 }
 
+static bool doctor_is_ours(const struct resource_table *t, const char *resource)
+{
+	return any_of(t->n_resources, i, strcmp(t->resources[i].name, resource) == 0);
+}
+
+/* Reports functions that two plugins have given away: an allocation of ours, and another. */
+static void check_granted_twice(struct examination *x)
+{
+	const struct resource_table *t = x->in->resources;
+
+	for (size_t i = 0; t && i < t->held.n; i++) {
+		const struct pod_device *d = &t->held.devices[i], *other;
+
+		other = doctor_is_ours(t, d->resource) && host_function(x->in->host, d->id)
+				? pod_list_find_other(&t->held, d->resource, d->id)
+				: NULL;
+		if (other)
+			find(x, FINDING_KUBELET, d->id,
+			     "Two device plugins offer the device. Let only one of them select it, then delete one of the pods. rocelet leaves the device as it is while both have it.",
+			     "allocated twice: to pod %s/%s as %s, and to pod %s/%s as %s",
+			     d->namespace, d->pod, d->resource, other->namespace, other->pod,
+			     other->resource);
+	}
+}
+
 static void check_kubelet(struct examination *x)
 {
 	const struct resource_table *t = x->in->resources;
@@ -479,6 +505,7 @@ static void check_kubelet(struct examination *x)
 
 	check_registry(x);
 	check_list_of_pods(x);
+	check_granted_twice(x);
 	for (size_t i = 0; t && i < t->n_resources; i++) {
 		const struct resource_info *r = &t->resources[i];
 
@@ -587,23 +614,37 @@ static void check_runtime(struct examination *x)
 
 /* --- the configuration ------------------------------------------------------------------------ */
 
+static const char *doctor_config_help(const struct config_state *c)
+{
+	if (c->observes)
+		return "Until the file is corrected, rocelet only observes: it attaches and returns no devices. Once the file is correct, rocelet restarts by itself. `rocelet --check-config` reports the same error.";
+	if (c->offers_nothing)
+		return "Nothing is offered until the file is corrected; devices in pods are still managed. `rocelet --check-config` reports the same error.";
+	if (c->last_good_of[0])
+		return "The node offers and manages its devices as before the restart. It is not ready, so that a rollout stops. `rocelet --check-config` reports the same error.";
+	if (c->held)
+		return "The previous configuration stays in use until no pod has any of these devices. To apply the change before that, set \"lost-pool\": \"accept\" in the file, or restart rocelet.";
+	if (c->lost)
+		return "The previous configuration stays in use. To apply the change, set \"lost-pool\": \"accept\" in the file, or restart rocelet.";
+	return "The previous configuration stays in use until the file is corrected, also over a restart if it was in use as a whole. `rocelet --check-config` reports the same error.";
+}
+
 static void doctor_check_config(struct examination *x)
 {
 	const struct config_state *c = x->in->config;
 
-	if (c && c->error.code)
-		find(x, FINDING_CONFIG, "",
-		     c->observes
-			     ? "Until the file is corrected, rocelet only observes: it attaches and returns no devices. Once the file is correct, rocelet restarts by itself. `rocelet --check-config` reports the same error."
-		     : c->offers_nothing
-			     ? "Nothing is offered until the file is corrected; devices in pods are still managed. `rocelet --check-config` reports the same error."
-		     : c->held
-			     ? "The previous configuration stays in use until no pod has any of these devices. To apply the change before that, set \"lost-pool\": \"accept\" in the file, or restart rocelet."
-		     : c->lost
-			     ? "The previous configuration stays in use. To apply the change, set \"lost-pool\": \"accept\" in the file, or restart rocelet."
-			     : "The previous configuration stays in use until the file is corrected. If rocelet restarts before that, it offers nothing. `rocelet --check-config` reports the same error.",
+	if (c && c->last_good_of[0])
+		find(x, FINDING_CONFIG, "", doctor_config_help(c),
+		     "running with the last good configuration of %s, because %s", c->last_good_of,
+		     c->error.msg);
+	else if (c && c->error.code)
+		find(x, FINDING_CONFIG, "", doctor_config_help(c),
 		     "the configuration file is %s: %s", c->held ? "held" : "refused",
 		     c->error.msg);
+	if (c && c->no_last_good[0])
+		find(x, FINDING_CONFIG, "last good configuration",
+		     "It would have been used in place of the refused file. It is replaced as soon as the file is correct.",
+		     "%s", c->no_last_good);
 	if (x->in->port_error && x->in->port_error->code)
 		find(x, FINDING_CONFIG, "listen",
 		     "rocelet retries every second. Meanwhile it answers on its unix sockets only.",
@@ -624,7 +665,7 @@ static void doctor_check_config(struct examination *x)
 		const struct pool_refusal *r = &c->refusals.list[i];
 
 		find(x, FINDING_CONFIG, r->resource[0] ? r->resource : r->name,
-		     r->kept ? "rocelet uses the new definition once it is valid. If rocelet restarts before that, the resource is left out."
+		     r->kept ? "rocelet uses the new definition once it is valid."
 			     : "rocelet offers the resource once its definition is valid. `rocelet --check-config` reports the same error.",
 		     "%s: %s", r->kept ? "keeps its previous definition" : "is left out", r->why);
 	}

@@ -49,6 +49,10 @@ static void readiness_config(const struct routes *r, struct readiness *ret)
 	if (c && c->offers_nothing)
 		readiness_add(ret, READINESS_CONFIG, "the configuration file is refused: %s",
 			      c->error.msg);
+	else if (c && c->last_good_of[0])
+		readiness_add(ret, READINESS_CONFIG,
+			      "running with the last good configuration of %s, because %s",
+			      c->last_good_of, c->error.msg);
 	else if (c && c->beside[0])
 		readiness_add(ret, READINESS_CONFIG, "%s", c->beside);
 }

@@ -83,7 +83,7 @@ static void ready_remarks(const struct routes *r, uint64_t now_ms, FILE *f)
 
 	if (c && c->n_ignored > 0)
 		fprintf(f, POOLS_IGNORED "\n", c->n_ignored);
-	if (c && c->error.code && !c->offers_nothing)
+	if (c && c->error.code && !c->offers_nothing && !c->last_good_of[0])
 		fprintf(f, "the configuration file is %s: %s\n", c->held ? "held" : "refused",
 			c->error.msg);
 	if (r->guard_error && r->guard_error->code && (!r->serves_tcp || *r->serves_tcp))

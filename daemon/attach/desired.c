@@ -163,6 +163,23 @@ static unsigned mtu_of(const struct building *j, const char *function)
 	return 0;
 }
 
+/* Rejects a function that another plugin's pod has, too: its CNI plugin, or a process with a user
+ * space driver, may be using it. */
+static int desired_check_other(const struct building *j, const struct item *item, struct desired *w)
+{
+	const struct pod_device *other = pod_list_find_other(j->held, item->d->resource,
+							     item->d->id);
+
+	/* Two of our own resources: the engine attaches one of them. */
+	if (other && pools_find(j->pools, other->resource))
+		return 0;
+	if (!other)
+		return 0;
+	return err_set(&w->err, -EBUSY,
+		       "the kubelet has granted %s as %.80s to pod %.60s/%.60s, too", w->function,
+		       other->resource, other->namespace, other->pod[0] ? other->pod : other->uid);
+}
+
 static int desired_find_function(const struct building *j, const struct item *item,
 				 struct desired *w)
 {
@@ -171,7 +188,9 @@ static int desired_find_function(const struct building *j, const struct item *it
 	if (item->view->pool->kind != POOL_EXCLUSIVE)
 		return desired_find_parent(j, item, w);
 	snprintf(w->function, sizeof(w->function), "%s", item->d->id);
-	r = check_function(j, w);
+	r = desired_check_other(j, item, w);
+	if (r == 0)
+		r = check_function(j, w);
 	if (r < 0 || !item->request)
 		return r;
 	return network_mtu_allowed(w->network, item->request, mtu_of(j, w->function), &w->err);

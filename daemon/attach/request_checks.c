@@ -8,22 +8,22 @@
 #include "host_index.h"
 #include "search.h"
 
+static int request_refuse_holder(const char *function, const struct pod_device *d, struct err *err)
+{
+	return err_set(err, -EBUSY, "%s is allocated by the kubelet, to pod %s/%s (%s)", function,
+		       d->namespace,
+		       d->pod[0]   ? d->pod
+		       : d->uid[0] ? d->uid
+				   : "?",
+		       d->resource);
+}
+
 int request_check_held(const struct attach_view *view, const char *function, struct err *err)
 {
-	for (size_t i = 0; i < view->pools->n_views; i++) {
-		const struct pool_view *p = &view->pools->views[i];
-		char resource[RESOURCE_NAME_SIZE];
-		const struct pod_device *d;
+	const struct pod_device *d = find_first(view->held->devices, view->held->n, i,
+						strcmp(view->held->devices[i].id, function) == 0);
 
-		if (p->pool->kind != POOL_EXCLUSIVE)
-			continue;
-		pool_resource(p->pool, resource);
-		d = pod_list_find(view->held, resource, function, NULL);
-		if (d)
-			return err_set(err, -EBUSY, "%s is allocated by the kubelet, to pod %s/%s",
-				       function, d->namespace, d->pod[0] ? d->pod : "?");
-	}
-	return 0;
+	return d ? request_refuse_holder(function, d, err) : 0;
 }
 
 /* --- requests of CNI plugins ------------------------------------------------------------------ */
@@ -117,6 +117,20 @@ static int request_check_netns(const struct attach_engine *e, const struct attac
 	return 0;
 }
 
+/* Rejects a function that another plugin has given to another pod. The pod itself may have it as a
+ * resource of another plugin, which its NetworkAttachmentDefinition names. */
+static int request_check_other(const struct attach_view *view, const struct attach_record *r,
+			       struct err *err)
+{
+	const struct pod_device *d = pod_list_find_other(view->held, r->resource, r->function);
+
+	if (!d || any_of(view->held->n, i,
+			 strcmp(view->held->devices[i].id, r->function) == 0 &&
+				 held_by(&view->held->devices[i], &r->owner)))
+		return 0;
+	return request_refuse_holder(r->function, d, err);
+}
+
 int request_check_cni(const struct attach_engine *e, const struct attach_view *view,
 		      struct attach_record *r, struct err *err)
 {
@@ -128,7 +142,7 @@ int request_check_cni(const struct attach_engine *e, const struct attach_view *v
 	for (size_t i = 0; i < view->pools->n_views && error == 0; i++)
 		if (view->pools->views[i].pool->kind == POOL_EXCLUSIVE)
 			error = check_grant(view, r, &view->pools->views[i], err);
-	return error;
+	return error < 0 ? error : request_check_other(view, r, err);
 }
 
 /* --- all requests ----------------------------------------------------------------------------- */

@@ -5,7 +5,8 @@
 
 #include "engine_state.h"
 
-/* -EBUSY: the kubelet has granted the function to a container, or has reserved it. */
+/* -EBUSY: the kubelet has granted the function to a container, as a resource of any plugin, or ours
+ * has reserved it. */
 int request_check_held(const struct attach_view *, const char *function, struct err *);
 /* Checks a request of DOOR_CNI: -EBADF: its namespace is the host's; -EEXIST: the container already
  * has such an interface; -EBUSY: the device was granted to another pod; -EAGAIN: the kubelet's list

@@ -277,6 +277,8 @@ int resources_start(struct daemon *d, struct err *e)
 		r = reload_use(d, d->launch->pools, &d->limits, &source, e);
 	if (r == 0 && d->launch->refused.code < 0)
 		reload_refused(d, &d->launch->refused);
+	else if (r == 0 && d->launch->file)
+		config_keep(d, d->launch->file);
 	return r;
 }
 

@@ -14,6 +14,7 @@
 #include "host_index.h"
 #include "http_wiring.h"
 #include "hw.h"
+#include "name_list.h"
 #include "options.h"
 #include "pool_config.h"
 #include "pools.h"
@@ -80,8 +81,8 @@ struct check {
 	const struct config_file *file;
 	unsigned warnings;
 	unsigned of_node; /* those warnings that are about this node, not about the file */
-	char idle[256];	  /* the pools that offer nothing on this node: "a/b, a/c" */
-	size_t n_idle;
+	char idle_text[512];
+	struct name_list idle; /* the pools that offer nothing on this node */
 	int status;
 };
 
@@ -237,15 +238,6 @@ static void check_config_chardevs(struct check *c, const struct pool_view *v, si
 	c->of_node++;
 }
 
-static void check_note_idle(struct check *c, const struct pool_view *v)
-{
-	size_t n = strlen(c->idle);
-
-	snprintf(c->idle + n, sizeof(c->idle) - n, "%s%s/%s", n ? ", " : "", v->pool->prefix,
-		 v->pool->name);
-	c->n_idle++;
-}
-
 /* Prints the health of a pool's devices that the kubelet would get now. Only missing character
  * devices cause a warning: a link may be down until its cable is plugged in. */
 static void check_config_health(struct check *c, const struct pool_view *v,
@@ -253,7 +245,7 @@ static void check_config_health(struct check *c, const struct pool_view *v,
 {
 	unsigned all = 0;
 	size_t n = 0, n_lack = 0;
-	char reasons[256];
+	char reasons[256], name[RESOURCE_NAME_SIZE];
 
 	for (size_t i = 0; i < v->n_offers; i++) {
 		unsigned bad = health_judge(v, &v->offers[i], index, false);
@@ -267,8 +259,9 @@ static void check_config_health(struct check *c, const struct pool_view *v,
 		printf("%s/%s: %zu of %zu devices unhealthy now: %s\n", v->pool->prefix,
 		       v->pool->name, n, v->n_offers, reasons);
 	check_config_chardevs(c, v, n_lack);
+	pool_resource(v->pool, name);
 	if (n_lack == v->n_offers)
-		check_note_idle(c, v);
+		name_list_add(&c->idle, name);
 }
 
 static int check_pools(struct check *c, const struct pools *pools, const struct host *host)
@@ -346,8 +339,9 @@ static int conclude(const struct check *c)
 		fputs(status == CHECK_CONFIG_NODE ? "ok, but not for this node" : "not ok", stdout);
 	else
 		fputs(c->file->text ? "ok" : "does not exist, no resources are offered", stdout);
-	if (c->n_idle > 0)
-		printf(", %s offer%s nothing on this node", c->idle, c->n_idle == 1 ? "s" : "");
+	if (c->idle.n > 0)
+		printf(", %s offer%s nothing on this node", c->idle.text,
+		       c->idle.n == 1 ? "s" : "");
 	if (c->warnings > 0)
 		printf(", %u warning%s", c->warnings, check_plural(c->warnings));
 	puts(status != c->status ? " (--strict)" : "");
@@ -359,6 +353,7 @@ int check_config(const struct options *o, const struct pool_config *pools,
 {
 	struct check c = {.options = o, .pools = pools, .file = file, .warnings = n_warnings};
 
+	c.idle = name_list_in(c.idle_text, sizeof(c.idle_text));
 	check_guards(&c);
 	check_refusals(&c);
 	check_config_check_groups(&c);

@@ -10,6 +10,7 @@
 #include "bucket.h"
 #include "capabilities.h"
 #include "config_beside.h"
+#include "config_file.h"
 #include "event_ring.h"
 #include "hand_over.h"
 #include "http_wiring.h"
@@ -71,6 +72,7 @@ struct daemon {
 	bool requested_node;	/* from the predecessor, which has answered */
 	bool hands_over;	/* stopping for a successor */
 	bool holds;		/* an edit that would remove a pool's devices waits for the pods */
+	bool keeps_config;	/* config_keep.c writes the last good configuration */
 	struct timer hand_over; /* delays the stop until the answer has been sent */
 	/* The kubelet sockets and connections: from a predecessor at the start, for a successor at
 	 * the end. */
@@ -85,6 +87,7 @@ struct daemon {
 	struct config_state config;
 	struct config_checks config_checks;
 	struct config_read *config_read; /* the read in progress, on a worker; NULL: none */
+	struct config_file keep_next;	 /* written after keeps_config; no text: nothing is */
 	struct config_source source;	 /* of the configuration in use */
 	struct pool_loss loss;		 /* the devices that the last edit would remove from a
 					  * pool on this node */
@@ -236,6 +239,12 @@ void ready_wiring_check(struct daemon *, uint64_t now_ms);
 
 int features_start(struct daemon *, struct err *);
 void features_stop(struct daemon *);
+
+/* --- config_keep.c ---------------------------------------------------------------------------- */
+
+/* Keeps the text as the last good configuration, unless there is none, or a part of it is not in
+ * use. Takes the text. */
+void config_keep(struct daemon *, struct config_file *);
 
 /* --- config_checks.c -------------------------------------------------------------------------- */
 

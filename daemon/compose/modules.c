@@ -92,6 +92,7 @@ static void self_metrics_fill(struct self_metrics *m, void *arg)
 	m->log_lines_dropped = log_dropped();
 	m->oldest_job_us = job_oldest_ms() * 1000;
 	m->config_ok = config_state_ok(&d->config);
+	m->config_last_good = d->config.last_good_of[0];
 	m->config_held = d->config.held;
 	m->config_digest = d->source.digest;
 	m->config_generation = d->routes.config_generation;

@@ -249,6 +249,8 @@ static int reload(struct daemon *d, struct config_read *c, struct err *e)
 		source.can_match = c->file.can_match;
 		memcpy(source.group, c->file.group, sizeof(source.group));
 		r = reload_use(d, &c->pools, &c->options.diagnosis, &source, e);
+		if (r == 0)
+			config_keep(d, &c->file);
 	}
 	return r;
 }
@@ -261,6 +263,8 @@ static const char *reload_consequence(const struct daemon *d, bool lost)
 	if (lost)
 		return "keeping the configuration in use; \"lost-pool\": \"accept\" in the file "
 		       "permits it";
+	if (d->config.last_good_of[0])
+		return "using the last good configuration until it is corrected";
 	if (!d->config.offers_nothing)
 		return "keeping the configuration in use";
 	return d->launch->observes ? "only observing until it is corrected"
@@ -275,13 +279,17 @@ static void reload_report_error(struct daemon *d, const struct err *why, bool lo
 	d->config.error = *why;
 	d->config.held = lost && d->holds;
 	d->config.lost = lost;
+	if (lost) /* the file is valid again: as after a reload of such a file */
+		d->config.last_good_of[0] = '\0';
 	snprintf(sentence, sizeof(sentence), "%s, %s", why->msg, reload_consequence(d, lost));
 	reload_report(d, d->config.held ? "ConfigHeld" : "ConfigRefused", sentence);
 }
 
 void reload_refused(struct daemon *d, const struct err *why)
 {
-	d->config.offers_nothing = true;
+	memcpy(d->config.last_good_of, d->launch->last_good_of, sizeof(d->config.last_good_of));
+	memcpy(d->config.no_last_good, d->launch->no_last_good.msg, sizeof(d->config.no_last_good));
+	d->config.offers_nothing = !d->config.last_good_of[0];
 	d->config.observes = d->launch->observes;
 	reload_report_error(d, why, false);
 }

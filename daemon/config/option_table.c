@@ -42,7 +42,7 @@ static const char *const event_sources[] = {"auto", "udev", "kernel", NULL};
 
 const struct option_def option_table[] = {
 	{OPTION("config", "FILE", config, OPT_TEXT, "/etc/rocelet/config.json",
-		"configuration file; if the default file does not exist, rocelet offers nothing; a file that is named here must exist; -: stdin (only with --check-config or --print-config)"),
+		"configuration file; if it does not exist, rocelet uses the last good one, or else offers nothing (default file) or exits; -: stdin (only with --check-config or --print-config)"),
 	 .flag_only = true},
 	{OPTION("group", "NAME", group, OPT_TEXT, "",
 		"group of the configuration to use on this node; empty: $ROCELET_GROUP, or the first group that matches"),

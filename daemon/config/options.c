@@ -106,8 +106,9 @@ static void name_stdin(struct options *o)
 static int load_file(struct options *o, const char *sysfs_flag, struct config_file *file,
 		     bool must_exist, options_warn_fn *warn, void *arg, struct err *e)
 {
-	int r = is_stdin(o) ? config_file_read_stdin(file, e)
-			    : config_file_read(file, o->config, e);
+	int r = file->text    ? 0
+		: is_stdin(o) ? config_file_read_stdin(file, e)
+			      : config_file_read(file, o->config, e);
 	char beside[CONFIG_BESIDE_SIZE];
 
 	if (r == -ENOENT && !must_exist)
@@ -165,11 +166,12 @@ static int fit_windows(struct options *o, const struct config_file *file, struct
 	return 0;
 }
 
-int options_load(struct options *ret, enum option_action *ret_action, struct config_file *ret_file,
-		 int argc, char *const argv[], options_warn_fn *warn, void *arg, struct err *e)
+/* file.text: read in place of the file. */
+static int options_load_from(struct options *ret, enum option_action *ret_action,
+			     struct config_file file, struct config_file *ret_file, int argc,
+			     char *const argv[], options_warn_fn *warn, void *arg, struct err *e)
 {
 	enum option_action action = ACTION_RUN;
-	struct config_file file = {0};
 	struct options o;
 	int r;
 
@@ -205,4 +207,26 @@ int options_load(struct options *ret, enum option_action *ret_action, struct con
 	else
 		config_file_done(&file);
 	return r;
+}
+
+int options_load(struct options *ret, enum option_action *ret_action, struct config_file *ret_file,
+		 int argc, char *const argv[], options_warn_fn *warn, void *arg, struct err *e)
+{
+	return options_load_from(ret, ret_action, (struct config_file){0}, ret_file, argc, argv,
+				 warn, arg, e);
+}
+
+int options_load_text(struct options *ret, enum option_action *ret_action, struct config_file *file,
+		      int argc, char *const argv[], options_warn_fn *warn, void *arg, struct err *e)
+{
+	return options_load_from(ret, ret_action, *file, file, argc, argv, warn, arg, e);
+}
+
+bool options_keep_config(const struct options *o)
+{
+	struct options builtin;
+
+	options_defaults(&builtin);
+	return !options_change_nothing(o) && (strcmp(o->sysfs_root, builtin.sysfs_root) == 0 ||
+					      strcmp(o->state_dir, builtin.state_dir) != 0);
 }

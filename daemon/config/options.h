@@ -124,6 +124,10 @@ int options_of_flags(struct options *ret, enum option_action *ret_action, int ar
  * arguments. */
 int options_load(struct options *ret, enum option_action *ret_action, struct config_file *ret_file,
 		 int argc, char *const argv[], options_warn_fn *, void *arg, struct err *);
+/* As options_load(), for a text that was read before; messages name the file of --config. Sets the
+ * group in *file, which remains the caller's. */
+int options_load_text(struct options *ret, enum option_action *ret_action, struct config_file *file,
+		      int argc, char *const argv[], options_warn_fn *, void *arg, struct err *);
 
 /* True if this flag is among the arguments. */
 bool options_has_flag(const char *name, int argc, char *const argv[]);
@@ -152,6 +156,11 @@ static inline bool options_change_nothing(const struct options *o)
 {
 	return o->dry_run || o->observe;
 }
+
+/* True if the state folder keeps the last good configuration (last_good.h). A daemon that changes
+ * nothing does not write the folder; a daemon on a copy of sysfs does not lock it, and must not
+ * change that of the node's daemon. */
+bool options_keep_config(const struct options *);
 
 /* Sets the built-in defaults. */
 void options_defaults(struct options *);

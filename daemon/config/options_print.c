@@ -9,6 +9,7 @@
 #include "config_file.h"
 #include "config_schema.h"
 #include "json_text.h"
+#include "name_list.h"
 #include "option_value.h"
 #include "options_file.h"
 
@@ -38,25 +39,20 @@ char *options_json(const struct options *o, json_t *pools)
 
 size_t options_changed(const struct options *a, const struct options *b, char *names, size_t size)
 {
-	size_t n = 0, len = 0;
+	struct name_list list = name_list_in(names, size);
 
-	names[0] = '\0';
 	for (size_t i = 0; i < n_options; i++) {
 		const struct option_def *d = &option_table[i];
 		bool compared = d->type != OPT_ACTION && !d->followed;
 		json_t *x = compared ? option_value_json(a, d) : NULL;
 		json_t *y = compared ? option_value_json(b, d) : NULL;
 
-		if (x && y && !json_equal(x, y)) {
-			len += (size_t)snprintf(names + len, size - len, "%s%s", n ? ", " : "",
-						d->name);
-			len = len < size ? len : size - 1;
-			n++;
-		}
+		if (x && y && !json_equal(x, y))
+			name_list_add(&list, d->name);
 		json_decref(x);
 		json_decref(y);
 	}
-	return n;
+	return list.n;
 }
 
 static void ignore_warning(const char *sentence, void *arg)

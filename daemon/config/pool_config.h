@@ -15,6 +15,7 @@
 #include "model.h"
 #include "options.h"
 #include "plugin.h"
+#include "utc_text.h"
 
 struct config_file;
 struct json_t;
@@ -187,11 +188,14 @@ struct missing_plugin {
 
 /* The state of the configuration file. All zero: its content is active. */
 struct config_state {
-	struct err error;	       /* the whole file was rejected; code 0 = no */
-	bool held;		       /* valid, but not active until pods release devices */
-	bool lost;		       /* valid, but a pool would lose all of its devices here */
-	bool offers_nothing;	       /* rejected, and there is no previous configuration */
-	bool observes;		       /* offers_nothing, and the file's options are unknown */
+	struct err error;    /* the whole file was rejected; code 0 = no */
+	bool held;	     /* valid, but not active until pods release devices */
+	bool lost;	     /* valid, but a pool would lose all of its devices here */
+	bool offers_nothing; /* rejected, and there is no previous configuration */
+	bool observes;	     /* offers_nothing, and the file's options are unknown */
+	/* Rejected at the start, and the last good one of this time is in use; "" = no. */
+	char last_good_of[UTC_TEXT_SIZE];
+	char no_last_good[256]; /* offers_nothing, and why a kept one cannot be used; "" = none */
 	struct pool_refusals refusals; /* of the active configuration; the list is owned */
 	struct missing_plugin *lacks;  /* of the active configuration; owned */
 	size_t n_lacks;
@@ -229,6 +233,12 @@ int pool_config_load(struct pool_config *ret, const struct config_file *, const 
 /* As pool_config_load(), for only those resources that the group file->group itself defines. */
 int pool_config_load_group(struct pool_config *ret, const struct config_file *,
 			   const struct options *, options_warn_fn *, void *arg, struct err *);
+/* True if nothing in it may be a mistake. */
+static inline bool pool_config_is_whole(const struct pool_config *c)
+{
+	return c->refusals.n == 0 && !c->mistake.why[0];
+}
+
 /* Checks that there is a resource. -EINVAL with a message: there is none, and a mistake may be the
  * reason: each resource was rejected, or c->mistake is set. A daemon that starts with such a file
  * offers nothing, and is not ready. */

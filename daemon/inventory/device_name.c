@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "name_list.h"
 #include "search.h"
 
 /* Maximum depth of stacked netdevs that is followed. */
@@ -14,18 +15,17 @@
 struct search {
 	const char *name, *found;
 	bool several;
-	char all[160]; /* all matches, as many as fit */
+	char text[160];
+	struct name_list all;
 };
 
 static void found(struct search *s, const char *function)
 {
-	size_t len = strlen(s->all);
-
 	if (function[0] == '\0' || (s->found && strcmp(s->found, function) == 0))
 		return;
 	s->several |= s->found != NULL;
 	s->found = function;
-	snprintf(s->all + len, sizeof(s->all) - len, "%s%s", len ? ", " : "", function);
+	name_list_add(&s->all, function);
 }
 
 static bool device_has_name(const struct netdev *nd, const char *name)
@@ -106,6 +106,7 @@ static const char *device_named(const struct host *host, struct attach_list list
 	const struct function *fn = host_function(host, name);
 	struct search s = {.name = name};
 
+	s.all = name_list_in(s.text, sizeof(s.text));
 	if (fn)
 		return fn->id;
 	if (name[0] != '\0') {
@@ -189,13 +190,14 @@ static const char *device_behind(const struct host *host, struct attach_list lis
 	const char *own = device_by_name(host, list, name, &none);
 	struct search s = {.name = name};
 
+	s.all = name_list_in(s.text, sizeof(s.text));
 	if (!own && none.code == -ENODEV && name[0])
 		search_behind(&s, host, host_netdev_named(host, name));
 	if (s.found && !s.several)
 		return s.found;
 	if (s.several)
 		err_set(e, -ENOTUNIQ, "several devices belong to %.64s, use one of them: %s", name,
-			s.all);
+			s.text);
 	else if (!own)
 		err_set(e, none.code, "%s", none.msg);
 	return own;

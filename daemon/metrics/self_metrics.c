@@ -98,6 +98,10 @@ static void self_metrics_add_config(struct page *p, const struct self_metrics *m
 		"1 while a change of the configuration waits for pods to release the devices that it withdraws.",
 		m->config_held);
 	self_metrics_add_number(
+		p, "rocelet_config_last_good", "gauge",
+		"1 while the last good configuration is in use because the file was wrong at the start.",
+		m->config_last_good);
+	self_metrics_add_number(
 		p, "rocelet_config_unmatched", "gauge",
 		"1 while the configuration has groups with match conditions and no group applies to this node.",
 		m->config_unmatched);

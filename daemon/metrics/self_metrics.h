@@ -20,6 +20,7 @@ struct self_metrics {
 	uint64_t log_lines_dropped;
 	uint64_t oldest_job_us;	    /* run time of the oldest running job; 0 = none is running */
 	bool config_ok;		    /* the current configuration file is in use */
+	bool config_last_good;	    /* config.good is in use */
 	bool config_held;	    /* an edit waits for pods to release devices */
 	uint64_t config_digest;	    /* of the file in use; 0 = none */
 	uint64_t config_generation; /* number of configurations used since the start */

@@ -73,6 +73,21 @@ static unsigned not_before_grant(const struct resource *s)
 				       : 0;
 }
 
+/* Names the pod of another plugin, because of which a device is not offered any more. */
+static void allocate_name_other(const struct resource *s, const struct id_list *ids, struct err *e)
+{
+	for (size_t k = 0; k < ids->n; k++) {
+		const struct pod_device *d = pod_list_find_other(holders_held(s->owner->holders),
+								 s->name, ids->ids[k]);
+
+		if (!d)
+			continue;
+		err_set(e, -ENOENT, "%s has no device %s any more: pod %s/%s has it as %s", s->name,
+			ids->ids[k], d->namespace, d->pod[0] ? d->pod : d->uid, d->resource);
+		return;
+	}
+}
+
 static int grant_one(const struct resource *s, const struct allocation_input *in,
 		     const struct id_list *containers, size_t i, bool sure,
 		     struct container_grant *ret, struct err *e)
@@ -86,7 +101,11 @@ static int grant_one(const struct resource *s, const struct allocation_input *in
 		if (r == 0)
 			r = resource_check_health(s, containers[i].ids[k], not_before_grant(s), e);
 	}
-	return r == 0 ? allocation_grant(ret, in, containers[i], e) : r;
+	if (r == 0)
+		r = allocation_grant(ret, in, containers[i], e);
+	if (r == -ENOENT && in->view->pool->kind == POOL_EXCLUSIVE)
+		allocate_name_other(s, &containers[i], e);
+	return r;
 }
 
 /* Reserves all IDs. If out of memory, some are missing; the next list of the kubelet corrects that.

@@ -13,10 +13,10 @@
  * (scans of functions, devices, details and reports, the sampler, port settings, packet programs,
  * event programs, flows, queue pairs, owners of processes, passwords, status files of pods, the
  * search for namespaces, the walk over the journal, readers of reports, node features, the
- * configuration, the check of its plugins, IPAM plugins of a CNI STATUS), four for the attach
- * engine, and JOB_STUCK_MAX as a replacement for its jobs that hang. */
+ * configuration, its last good copy, the check of its plugins, IPAM plugins of a CNI STATUS), four
+ * for the attach engine, and JOB_STUCK_MAX as a replacement for its jobs that hang. */
 #define JOB_STUCK_MAX 5
-#define JOB_THREADS   (20 + 4 + JOB_STUCK_MAX)
+#define JOB_THREADS   (21 + 4 + JOB_STUCK_MAX)
 
 /* Embedded in its owner's struct. */
 struct job {

@@ -50,13 +50,14 @@ struct pod_resources {
 	struct pod_stream *stream; /* decodes the answer as it arrives; NULL between queries */
 	size_t n_bytes, n_left;	   /* bytes of the answer received, and still to come */
 	bool got;		   /* the answer had a valid list */
-	bool recheck;		   /* the list had no entries for previously allocated devices */
+	bool recheck;		   /* the list may lack pods of a new kubelet */
 	struct file_id sock_id;	   /* the socket that was queried */
+	bool is_new;		   /* another kubelet, which has not answered yet */
 	uint64_t young_until_ms;   /* time until which the kubelet may not have all its pods */
 	int refused; /* errno for which the last answer was rejected, 0 = it was a valid list */
 	uint64_t asked_ms; /* when the last query was sent */
 	uint64_t next_ms;
-	uint64_t again_ms; /* next query while something is stale */
+	uint64_t again_ms; /* next query while recheck is true */
 	uint32_t pause_ms;
 	uint64_t asked, failed;
 	char error[256];     /* why there is no newer list; "" = none */
@@ -180,11 +181,14 @@ static void query_checkpoint(struct pod_resources *p, const char *why)
 
 /* --- the API --------------------------------------------------------------------------------- */
 
-/* Adds entries of the previous list as stale, if the kubelet is new: it may not have read its pods
- * yet. */
-static int pod_resources_add_stale(const struct pod_resources *p, struct pod_list *list)
+/* Has the kubelet begun to answer only recently? Then it may not have read its pods yet. A kubelet
+ * on a busy node makes its socket long before it answers. */
+static bool pod_resources_is_young(struct pod_resources *p)
 {
-	return p->asked_ms < p->young_until_ms ? pod_list_add_stale(list, &p->list) : 0;
+	if (p->is_new)
+		p->young_until_ms = p->asked_ms + YOUNG_MS;
+	p->is_new = false;
+	return p->asked_ms < p->young_until_ms;
 }
 
 /* Handles the complete answer. */
@@ -192,17 +196,17 @@ static int take_answer(struct pod_resources *p)
 {
 	struct pod_list list = {0};
 	size_t left_out = 0;
-	int r = pod_stream_end(p->stream, &list, &left_out), stale;
+	int r = pod_stream_end(p->stream, &list, &left_out);
 
 	if (r < 0)
 		return r;
-	stale = pod_resources_add_stale(p, &list);
-	if (stale < 0) {
+	p->recheck = pod_resources_is_young(p);
+	r = p->recheck ? pod_list_add_stale(&list, &p->list) : 0;
+	if (r < 0) {
 		pod_list_done(&list);
-		return stale;
+		return r;
 	}
 	p->got = true;
-	p->recheck = stale > 0;
 	list_succeeded(p, &list, left_out);
 	return 0;
 }
@@ -371,7 +375,7 @@ static void pod_resources_on_hint(const char *name, void *arg)
 		return;
 	p->over |= p->asking;
 	if (file_id_is_there(&id)) {
-		p->young_until_ms = uv_now(p->loop) + YOUNG_MS;
+		p->is_new = true;
 		pod_list_mark_stale(&p->list);
 	}
 	p->pause_ms = 0;

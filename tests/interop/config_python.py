@@ -269,6 +269,8 @@ for status, flags in ((0, ()), (1, ("--strict",))):
     row("strict", f"a mistake and a pool without devices, {flags}", {"lissten": ":1", **pool(selectors={"vendors": ["8086"]})},
         "rocelet.dev/p offers nothing on this node, 2 warnings", status=status, flags=flags)
     row("strict", f"a resource left out, {flags}", SHARED, LEFT_OUT, status=status, flags=flags)
+row("strict", "many pools without devices", {"pools": [{"resourceName": f"pool-{i:02}", "selectors": {"vendors": ["8086"]}} for i in range(60)]},
+    "c.json: ok, rocelet.dev/pool-00, rocelet.dev/pool-01, ", "rocelet.dev/pool-22 and 37 more offer nothing on this node, 60 warnings\n")
 row("strict", "a schema for editors", {"$schema": "config.schema.json", **pool()}, "c.json: ok\n", flags=("--strict",))
 row("strict", "no warnings", pool(), "rocelet.dev/p: ", "c.json: ok\n", flags=("--strict",))
 row("strict", "a group that offers nothing on purpose", {"groups": [{"name": "g", "match": {}, "pools": []}]}, "group g applies", "c.json: ok\n", flags=("--strict",))

@@ -8,7 +8,7 @@ Runs the checks of kubelet_python.py for any device plugin, then its own. One li
 
 run: {san}/rocelet {san}/bench/mk_sysfs
 proves: daemon/plugin daemon/pools daemon/pods daemon/metrics daemon/http daemon/compose
-when: core -a_watcher_that_does_not_read -a_registry_that_the_kubelet_does_not_scan -a_kubelet_restart_causes_no_warning -a_wrong_file_at_the_start -vf_ranges_as_the_peer_reads_them -all_interfaces_report_the_same
+when: core -a_watcher_that_does_not_read -a_registry_that_the_kubelet_does_not_scan -a_kubelet_restart_causes_no_warning -a_wrong_file_at_the_start -a_wrong_file_at_a_restart -a_part_of_the_file_is_wrong_at_a_restart -vf_ranges_as_the_peer_reads_them -all_interfaces_report_the_same
 when: turns
 """
 import fcntl
@@ -91,7 +91,7 @@ class Daemon(base.Host):
 
     make = staticmethod(make_tree)
 
-    def __init__(self, mode="legacy", pools=(VF_POOL,), flags=(), text=None, environment=()):
+    def __init__(self, mode="legacy", pools=(VF_POOL,), flags=(), text=None, environment=(), missing=False):
         self.temp = tempfile.TemporaryDirectory()
         self.dir = self.temp.name
         self.connection = None
@@ -104,6 +104,8 @@ class Daemon(base.Host):
             self.configure(pools)
         else:
             write(self.dir + "/config.json", text)
+        if missing:
+            os.unlink(self.dir + "/config.json")
         environment = dict(os.environ, ASAN_OPTIONS="quarantine_size_mb=1", **dict(environment))
         self.process = subprocess.Popen([*self.command(), *flags], env=environment, stdin=subprocess.DEVNULL,
                                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -428,9 +430,9 @@ def warnings_are_in_the_log_in_its_format():
 
 
 def not_ready(daemon, *words):
-    """/readyz is 503, and its reasons have all the words."""
+    """/readyz is 503, and its sentence has all the words."""
     status, text = curl(daemon, "/readyz")
-    return status == 503 and all(line.startswith("not ready: ") for line in text.splitlines()) and all(word in text for word in words)
+    return status == 503 and text.startswith("not ready: ") and text.count("\n") == 1 and all(word in text for word in words)
 
 
 @check
@@ -506,6 +508,157 @@ def a_wrong_file_at_the_start():
             equal(daemon.process.wait(SOON), 0)  # its supervisor restarts it
             assert any("to be restarted" in line for line in daemon.log)
             kubelet.stop()
+
+
+def refusals_of(daemon):
+    return [e["message"] for e in json.loads(daemon.get("/api/v1/events"))["events"] if e["reason"] == "ConfigRefused"]
+
+
+LAST_GOOD = r"running with the last good configuration of \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z, because "
+
+
+def digest_of(daemon):
+    return re.search(r'rocelet_config_info\{.*digest="([^"]+)"', daemon.get("/metrics"))[1]
+
+
+def findings_of(daemon, kind):
+    return [f for f in json.loads(daemon.get("/api/v1/doctor"))["findings"] if f["kind"] == kind]
+
+
+def uses_last_good(daemon, word):
+    """The pools are offered; /readyz, doctor, the event and the metrics give the reason."""
+    kubelet = registered(daemon)
+    equal([d.ID for d in kubelet.watch().lists[-1]], VFS)
+    eventually("registered", lambda: curl(daemon, "/readyz")[1].count("\n") == 1)
+    status, ready = curl(daemon, "/readyz")
+    assert status == 503 and re.fullmatch("not ready: " + LAST_GOOD + ".*\n", ready) and word in ready, (status, ready)
+    equal((daemon.value("rocelet_config_ok"), daemon.value("rocelet_config_last_good")), (0, 1))
+    [event] = refusals_of(daemon)
+    assert word in event and event.endswith(", using the last good configuration until it is corrected"), event
+    [finding] = findings_of(daemon, "config")
+    assert re.match(LAST_GOOD, finding["what"]) and word in finding["what"], finding
+    return kubelet
+
+
+@check
+def a_wrong_file_at_a_restart():
+    """The last good configuration stays in use: its pools are registered, and the daemon is not ready until the file is correct."""
+    wrong = (('{"pools": [{"resourceName": "roce", "selectors": {"pfNames": 5}}]}', 'config.json:1: "pfNames"'), ('{"sample-interval": "x"}', "sample-interval"),
+             ('{"pools": [', "config.json:1"), ('{"pool": []}', '"pool"'))
+    with tempfile.TemporaryDirectory() as state:
+        flags = ("--state-dir", state)
+        kept = state + "/config.good"
+        with Daemon(flags=flags) as daemon:
+            registered(daemon).stop()
+            eventually("the file is kept", lambda: os.path.exists(kept))
+            equal(os.stat(kept).st_mode & 0o7777, 0o600)
+            equal(daemon.value("rocelet_config_last_good"), 0)
+            digest, inode = digest_of(daemon), os.stat(kept).st_ino
+        for text, word in wrong:
+            with Daemon(flags=flags, text=text) as daemon:
+                kubelet = uses_last_good(daemon, word)
+                equal(digest_of(daemon), digest)
+                write(daemon.dir + "/config.json", "[]")
+                eventually("another mistake", lambda d=daemon: len(refusals_of(d)) == 2)
+                equal(curl(daemon, "/readyz")[0], 503)
+                daemon.configure((VF_POOL,))
+                eventually("ready", lambda d=daemon: d.get("/readyz") == "ok\n")
+                eventually("a page", lambda d=daemon: (d.value("rocelet_config_ok"), d.value("rocelet_config_last_good")) == (1, 0))
+                eventually("no findings", lambda d=daemon: not findings_of(d, "config"))
+                equal(len(kubelet.watches), 1)
+                kubelet.stop()
+        # The text was the same each time, so its time is that of its first use.
+        equal(os.stat(kept).st_ino, inode)
+        # A file that another user could have written is not used, nor one that is damaged or that this version refuses; then nothing is offered.
+        good = open(kept, "rb").read()
+        text = b'{"sample-interval": "of an older version"}'
+        refused = b"rocelet-config 1 %016x %d\n" % (fnv1a(text), len(text)) + text
+        for mode, content, reason in ((0o622, good, "another user can write it"), (0o600, good[:-1], "it is not complete, or was changed"), (0o600, refused, "in place of the file: ")):
+            with open(kept, "wb") as f:
+                f.write(content)
+            os.chmod(kept, mode)
+            with Daemon(flags=flags, text=wrong[0][0]) as daemon:
+                eventually("a page", lambda d=daemon: d.value("rocelet_config_ok") == 0)
+                not_ready_for(daemon, "pfNames")
+                equal(daemon.value("rocelet_config_last_good"), 0)
+                assert any("config.good" in line and reason in line for line in daemon.log), daemon.log
+                assert any("config.good" in f["what"] and reason in f["what"] for f in findings_of(daemon, "config"))
+                daemon.configure((VF_POOL,))
+                eventually("it is replaced", lambda: open(kept, "rb").read() == good and os.stat(kept).st_mode & 0o7777 == 0o600)
+                eventually("no findings", lambda d=daemon: not findings_of(d, "config"))
+        # Without it, the next start with a wrong file is empty.
+        os.unlink(kept)
+        with Daemon(flags=flags, text=wrong[0][0]) as daemon:
+            eventually("a page", lambda: daemon.value("rocelet_config_ok") == 0)
+            not_ready_for(daemon, "pfNames")
+            equal(len(findings_of(daemon, "config")), 1)
+
+
+def fnv1a(text):
+    h = 0xcbf29ce484222325
+    for byte in text:
+        h = (h ^ byte) * 0x100000001b3 % 2**64
+    return h
+
+
+@check
+def a_part_of_the_file_is_wrong_at_a_restart():
+    """The rejected resource keeps its last good definition, as at a reload; a file that would withdraw one by mistake, and a missing file, are rejected."""
+    b = {"resourceName": "b", "selectors": {"pfNames": ["ens1np0#1"]}}
+    good = peers({"resourceName": "a", "selectors": {"pfNames": ["ens1np0#0"]}}, b)
+    partly = peers({"resourceName": "a", "selectors": 5}, b)
+    with tempfile.TemporaryDirectory() as state:
+        kept = state + "/config.good"
+        with Daemon(flags=("--state-dir", state), text=good) as daemon:
+            eventually("the file is kept", lambda: os.path.exists(kept))
+            write(daemon.dir + "/config.json", partly)
+            eventually("a resource keeps its definition", lambda: daemon.value("rocelet_config_resources_refused") == 1)
+        assert open(kept, "rb").read().endswith(good.encode())
+        with Daemon(flags=("--state-dir", state), text=partly) as daemon:
+            kubelet = registered(daemon, 2)
+            equal(sorted(len(w.lists[-1]) for w in list(kubelet.watches.values())), [1, 1])
+            eventually("ready", lambda: curl(daemon, "/readyz")[0] == 200)
+            equal(daemon.value("rocelet_config_last_good"), 0)
+            assert "intel.com/a keeps its previous definition: " in curl(daemon, "/readyz")[1]
+            kubelet.stop()
+        for text, word in (('{"resourceList": [], "poools": []}', "poools"), (None, "config.json: No such file or directory")):
+            with Daemon(flags=("--state-dir", state), text=text or "{}", missing=text is None) as daemon:
+                kubelet = registered(daemon, 2)
+                status, ready = curl(daemon, "/readyz")
+                assert status == 503 and re.match("not ready: " + LAST_GOOD, ready) and word in ready, (status, ready)
+                kubelet.stop()
+        # The default file, which may be missing on a node that offers nothing.
+        with tempfile.TemporaryDirectory() as dir:
+            os.mkdir(dir + "/device-plugins")
+            make_tree(dir)
+            line = command(dir, dir)
+            del line[1:3]
+            with subprocess.Popen([*line, "--state-dir", state], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+                log = iter(process.stderr.readline, "")
+                assert any("/etc/rocelet/config.json does not exist, using the last good configuration" in line for line in log)
+                process.terminate()
+                log = list(log)
+                equal((process.wait(SOON), log[-1].endswith("stopped\n")), (0, True))
+        # A file without resources is no mistake, and is kept.
+        with Daemon(flags=("--state-dir", state), pools=()) as daemon:
+            eventually("kept", lambda: open(kept, "rb").read().endswith(b'{"pools": []}'))
+            equal(daemon.value("rocelet_config_ok"), 1)
+
+
+@check
+def a_state_folder_that_cannot_keep_the_configuration():
+    """An older configuration is not the last one: it is removed when a newer one cannot be written, and the log says so."""
+    with tempfile.TemporaryDirectory() as state:
+        kept = state + "/config.good"
+        with Daemon(flags=("--state-dir", state)) as daemon:
+            eventually("the file is kept", lambda: os.path.exists(kept))
+            os.mkdir(kept + ".new")
+            daemon.configure((dict(VF_POOL, resourceName="other"),))
+            eventually("logged", lambda: any("config.good" in line and "is not kept, so a restart with a wrong file would offer nothing" in line for line in daemon.log))
+            assert not os.path.exists(kept)
+            os.rmdir(kept + ".new")
+            daemon.configure((VF_POOL,))
+            eventually("kept again", lambda: os.path.exists(kept))
 
 
 @check

@@ -94,4 +94,5 @@ def main(resource, *words):
     server.wait_for_termination()
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

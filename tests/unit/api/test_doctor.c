@@ -459,23 +459,32 @@ static void test_drift_that_no_repair_can_set_is_not_fixable(void **state)
 	}
 }
 
-/* After the start the previous configuration stays in use; at the start there is none. */
-static void test_a_rejected_file_at_and_after_the_start(void **state)
+static void test_a_rejected_file(void **state)
 {
-	struct config_state config = {.error = {.code = -EINVAL, .msg = "line 3: pools"}};
+	static const struct {
+		struct config_state config;
+		const char *what, *help;
+	} cases[] = {
+		{{.held = false}, "file is refused: line 3", "previous configuration stays"},
+		{{.offers_nothing = true}, "file is refused: line 3", "Nothing is offered"},
+		{{.last_good_of = "2026-11-30T10:00:00.000Z"},
+		 "running with the last good configuration of 2026-11-30T10:00:00.000Z, because line 3",
+		 "as before the restart"},
+		{{.held = true}, "file is held: line 3", "until no pod"},
+	};
 	struct host none = {0};
-	const struct doctor_input in = {.host = &none, .config = &config};
 	struct doctor d;
 
 	(void)state;
-	for (int at_start = 0; at_start < 2; at_start++) {
-		config.offers_nothing = at_start;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct config_state config = cases[i].config;
+		const struct doctor_input in = {.host = &none, .config = &config};
+
+		err_set(&config.error, -EINVAL, "line 3: pools");
 		assert_int_equal(doctor_build(&d, &in), 0);
 		assert_int_equal(d.n, 1);
-		assert_non_null(strstr(d.findings[0].what, "line 3: pools"));
-		assert_non_null(
-			strstr(d.findings[0].help,
-			       at_start ? "Nothing is offered" : "previous configuration stays"));
+		assert_non_null(strstr(d.findings[0].what, cases[i].what));
+		assert_non_null(strstr(d.findings[0].help, cases[i].help));
 		doctor_done(&d);
 	}
 }
@@ -536,6 +545,38 @@ static void assert_what(const struct doctor_input *in, enum finding_kind kind, c
 	for (size_t i = 0; i < d.n; i++)
 		if (d.findings[i].kind == kind)
 			assert_string_equal(d.findings[i].what, what);
+	doctor_done(&d);
+}
+
+/* Another plugin, too, has given the function to a pod; slots of the same number are no conflict.
+ */
+static void test_a_function_that_two_plugins_have_given_away(void **state)
+{
+	struct function fn = {.id = "0000:03:00.2"};
+	struct host host = {.functions = &fn, .n_functions = 1};
+	struct resource_device device = {.id = "0000:03:00.2"};
+	struct resource_info info = {
+		.name = "a/b", .n_devices = 1, .registration = REGISTRATION_DONE};
+	struct pod_device held[] = {
+		{"ns", "ours", "c", "", "a/b", "0", 0, 0, false},
+		{"ns", "ours", "c", "", "a/b", "0000:03:00.2", 0, 0, false},
+		{"ns", "theirs", "c", "", "c/d", "0", 0, 0, false},
+		{"ns", "theirs", "c", "", "c/d", "0000:03:00.2", 0, 0, false},
+	};
+	struct resource_table t = {.resources = &info,
+				   .n_resources = 1,
+				   .devices = &device,
+				   .n_devices = 1,
+				   .held = {.devices = held, .n = 4, .source = POD_SOURCE_API}};
+	struct doctor d;
+
+	(void)state;
+	assert_int_equal(doctor_build(&d, &(struct doctor_input){.host = &host, .resources = &t}),
+			 0);
+	assert_int_equal(d.n, 1);
+	assert_string_equal(d.findings[0].object, "0000:03:00.2");
+	assert_string_equal(d.findings[0].what,
+			    "allocated twice: to pod ns/ours as a/b, and to pod ns/theirs as c/d");
 	doctor_done(&d);
 }
 
@@ -609,6 +650,7 @@ static void test_unchecked(void **state)
 TEST_GROUP(doctor)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_function_that_two_plugins_have_given_away),
 		cmocka_unit_test(test_a_pulled_cable),
 		cmocka_unit_test(test_unchecked),
 		cmocka_unit_test(test_findings),
@@ -626,7 +668,7 @@ TEST_GROUP(doctor)
 		cmocka_unit_test(test_the_same_error_of_all_resources_is_one_finding),
 		cmocka_unit_test(test_a_device_missing_in_its_pod_is_not_fixable),
 		cmocka_unit_test(test_drift_that_no_repair_can_set_is_not_fixable),
-		cmocka_unit_test(test_a_rejected_file_at_and_after_the_start),
+		cmocka_unit_test(test_a_rejected_file),
 		cmocka_unit_test(test_missing_parts_of_a_valid_configuration),
 		cmocka_unit_test(test_every_kind_and_reason_has_a_text),
 	};

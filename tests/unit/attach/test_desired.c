@@ -281,6 +281,23 @@ static void test_an_invalid_annotation_concerns_one_pod(void **state)
 	assert_string_equal(joined(f), "roce:1>u1.0=net1! roce:2>u2.0=net1");
 }
 
+/* Another plugin, which does not know ours, has given the VF to a second pod. */
+static void test_a_vf_of_another_plugins_pod(void **state)
+{
+	struct desired_fixture *f = *state;
+
+	add_held(f, "t:c:roce:1 x:c:sriov:1 x:c:sriov:2");
+	add_sandboxes(f, "t/u1/0@150+ x/u2/0@150+");
+	assert_string_equal(joined(f), "roce:1>u1.0=net1!");
+	assert_string_equal(
+		desired_of(f, "roce:1")->err.msg,
+		"pod ns/t: the kubelet has granted 0000:03:00.1 as a.b/sriov to pod ns/x, too");
+	desired_fixture_clear(f);
+	add_held(f, "t:c:roce:1 ::sriov:1 x:c:slot:1");
+	add_sandboxes(f, "t/u1/0@150+");
+	assert_string_equal(joined(f), "roce:1>u1.0=net1");
+}
+
 static void test_a_long_name_does_not_truncate_the_reason(void **state)
 {
 	struct desired_fixture *f = *state;
@@ -511,6 +528,7 @@ TEST_GROUP(desired)
 		TEST(test_the_annotation),
 		TEST(test_the_devices_mtu_is_the_maximum),
 		TEST(test_an_invalid_annotation_concerns_one_pod),
+		TEST(test_a_vf_of_another_plugins_pod),
 		TEST(test_a_long_name_does_not_truncate_the_reason),
 		TEST(test_a_pf_has_no_settings_of_a_vf),
 		TEST(test_user_namespaces),

@@ -14,6 +14,7 @@
 #include "cleanup.h"
 #include "config_file.h"
 #include "golden.h"
+#include "name_list.h"
 #include "options.h"
 #include "test_group.h"
 
@@ -484,7 +485,7 @@ static void test_a_printed_config_is_read_back_unchanged(void **state)
 static void test_changed_options(void **state)
 {
 	struct options a, b;
-	char names[256], few[12];
+	char names[256], few[NAME_LIST_LEAST + 8];
 
 	(void)state;
 	options_defaults(&a);
@@ -509,8 +510,7 @@ static void test_changed_options(void **state)
 	assert_non_null(strstr(names, "optional-counters"));
 	assert_non_null(strstr(names, ", "));
 	assert_int_equal(options_changed(&b, &a, few, sizeof(few)), 6);
-	assert_int_equal(strlen(few), sizeof(few) - 1); /* truncated */
-	assert_memory_equal(few, names, sizeof(few) - 1);
+	assert_non_null(strstr(few, " more"));
 	b = a;
 	b.diagnosis.value[0]++; /* they take effect at once */
 	b.diagnosis.expected = CC_LOSSY;

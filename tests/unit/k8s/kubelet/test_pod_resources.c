@@ -297,6 +297,37 @@ static void test_a_new_kubelets_entries_count_at_once(void **state)
 	stop(&f);
 }
 
+static bool lists_a_device(void *arg)
+{
+	const struct fixture *f = arg;
+
+	return pod_resources_list(f->pods)->n > 0;
+}
+
+/* A new kubelet's list may also lack pods whose devices were never in a list: those of another
+ * plugin, allocated while no kubelet answered. */
+static void test_a_new_kubelet_is_asked_again(void **state)
+{
+	static const struct fake_held late[] = {{"default", "a", "x/y", "1"}};
+	struct fixture f;
+
+	(void)state;
+	prepare(&f);
+	fake_pods_hold(&f.kubelet, NULL, 0);
+	fake_pods_start(&f.kubelet);
+	open_client(&f);
+	until(&f, has_api_list);
+	fake_pods_stop(&f.kubelet, false);
+	f.lists = 0;
+	fake_pods_start(&f.kubelet);
+	until(&f, has_a_list);
+	assert_int_equal(pod_resources_list(f.pods)->n, 0);
+	fake_pods_hold(&f.kubelet, late, 1);
+	until(&f, lists_a_device); /* without a refresh */
+	assert_holder(&f, "1", "a", false);
+	stop(&f);
+}
+
 static void test_without_a_socket_the_checkpoint(void **state)
 {
 	struct fixture f;
@@ -460,6 +491,7 @@ TEST_GROUP(pod_resources)
 		cmocka_unit_test(test_an_invalid_answer),
 		cmocka_unit_test(test_allocations_survive_a_kubelet_that_learns_its_pods),
 		cmocka_unit_test(test_a_new_kubelets_entries_count_at_once),
+		cmocka_unit_test(test_a_new_kubelet_is_asked_again),
 		cmocka_unit_test(test_without_a_socket_the_checkpoint),
 		cmocka_unit_test(test_without_socket_and_checkpoint),
 		cmocka_unit_test(test_a_dead_socket),
