@@ -117,7 +117,7 @@ make_pool $N_VFS '{"mtu": 1400, "vlan": 100}'
 start_engine
 churn $((CYCLES / 4)) # the heap and the descriptors reach their size
 need_within 0 "a first quarter of $CYCLES attaches" finished
-namespaces=$(n_namespaces) fds=$(n_fds) memory=$(memory_kb RssAnon) journal=$(journal_size)
+namespaces=$(n_namespaces) fds=$(n_fds) memory=$(allocated_kb) journal=$(journal_size)
 
 say "$CYCLES attaches, half of them ended by deleting the namespace"
 churn "$CYCLES"
@@ -126,8 +126,8 @@ check_all_free
 check_within 10 "no namespace is left" "(( \$(n_namespaces) <= $namespaces ))"
 check_within 10 "no descriptor is left" "(( \$(n_fds) <= fds ))"
 # A sanitizer keeps freed memory, to find later uses.
-echo "# memory: $memory kB, then $(memory_kb RssAnon) kB"
-[[ $LAB_ROCELET == san/* ]] || check_within 30 "memory does not grow from $memory kB" "(( \$(memory_kb RssAnon) <= memory + MEMORY_TOLERANCE_KB ))"
+echo "# memory: $memory kB, then $(allocated_kb) kB"
+[[ $LAB_ROCELET == san/* ]] || check_within 30 "memory does not grow from $memory kB" "(( \$(allocated_kb) <= memory + MEMORY_TOLERANCE_KB ))"
 check_within 10 "nor does the journal" "[[ \$(journal_size) == '$journal' ]]"
 echo "# $SECONDS s so far"
 

@@ -188,13 +188,13 @@ n_fds() {
 }
 cycle $((CYCLES / 4 + 1))
 next_samples
-objects=$(n_bpf_objects) fds=$(n_fds) memory=$(memory_kb RssAnon)
+objects=$(n_bpf_objects) fds=$(n_fds) memory=$(allocated_kb)
 cycle "$CYCLES"
 next_samples
-echo "# after $CYCLES cycles: BPF objects $objects, then $(n_bpf_objects); memory $memory kB, then $(memory_kb RssAnon) kB; descriptors $fds, then $(n_fds)"
+echo "# after $CYCLES cycles: BPF objects $objects, then $(n_bpf_objects); memory $memory kB, then $(allocated_kb) kB; descriptors $fds, then $(n_fds)"
 check_within 10 "no BPF object is left of a namespace" "(( \$(n_bpf_objects) <= $objects ))"
 check_within 10 "no descriptor is left" "(( \$(n_fds) <= $fds ))"
-[[ $LAB_ROCELET == san/* ]] || check_within 30 "memory does not grow" "(( \$(memory_kb RssAnon) <= memory + MEMORY_TOLERANCE_KB ))"
+[[ $LAB_ROCELET == san/* ]] || check_within 30 "memory does not grow" "(( \$(allocated_kb) <= memory + MEMORY_TOLERANCE_KB ))"
 
 say "a VF that we put into a pod, without soft-RoCE"
 watched_in_pod() { # NETDEV

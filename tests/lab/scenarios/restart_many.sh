@@ -83,7 +83,7 @@ echo "# registered and reconciled after $(median_of "${full[@]}") ms, $(starts "
     "with nothing attached $(median_of "${empty[@]:1}") ms (${empty[*]:1})"
 check "a start with $N attachments${BAR:+ takes no more than $BAR starts of an empty program, $EMPTY_MS ms each}" \
     "[[ -z '$BAR' ]] || awk 'BEGIN { exit !($(starts "$(median_of "${full[@]}")") <= ${BAR:-0}) }'"
-echo "# $(memory_kb VmRSS) kB resident with $N attachments"
+echo "# $(allocated_kb) kB allocated with $N attachments"
 check_complaints
 for ((i = 0; i < N; i++)); do rocectl detach "${VF_IDS[i]}" >/dev/null || fail "${VF_IDS[i]} is not detached"; done
 check_within 60 "all come back" "(( \$(ls -d /sys/bus/pci/drivers/igbvf/0000:*/net/* | wc -l) == 35 ))"
