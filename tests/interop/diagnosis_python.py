@@ -121,7 +121,10 @@ class Story:
 class Node(Daemon):
     def __init__(self, diagnosis=None, flags=(), **more):
         self.stories, self.keys = {}, {"diagnosis": {**QUICK, **(diagnosis or {})}, **more}
-        super().__init__(text=self.text(), flags=["--port-counters", "--state-dir", "/nonexistent", *flags])
+        super().__init__(text=self.text(), flags=flags)
+
+    def command(self):
+        return [*super().command(), "--port-counters", "--state-dir", self.dir + "/state"]
 
     def text(self):
         return json.dumps({"pools": [POOL], **self.keys}, indent=1)
@@ -183,8 +186,7 @@ class Node(Daemon):
         self.process.wait(SOON)
         self.connection = None
         os.unlink(self.dir + "/run/rocelet.sock")
-        command = [*daemon_python.command(self.dir, self.dir), "--port-counters", "--state-dir", "/nonexistent"]
-        self.process = subprocess.Popen(command, env=dict(os.environ, ASAN_OPTIONS="quarantine_size_mb=1"), stdin=subprocess.DEVNULL,
+        self.process = subprocess.Popen(self.command(), env=dict(os.environ, ASAN_OPTIONS="quarantine_size_mb=1"), stdin=subprocess.DEVNULL,
                                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         self.log = []
         threading.Thread(target=lambda p: daemon_python.base.iter_lines(p.stderr, self.log), args=(self.process,), daemon=True).start()
@@ -729,7 +731,7 @@ def a_replayed_recording_gives_the_same_verdict():
         assert json.loads(short.stdout.splitlines()[0])["scenario"] == "recorded"
         for words in (["--record", "0"], ["--record", "x"], ["--record", "1", VF], ["--record", "1", "--replay", file], ["--write", file]):
             equal((words, node.rocectl(*words).returncode), (words, 2))
-        equal(node.rocectl("--record", "1", "--write", "/nonexistent/x").returncode, 1)
+        equal(node.rocectl("--record", "1", "--write", "/dev/null/x").returncode, 1)
         kubelet.stop()
         pods.stop()
     away = subprocess.run([ROCECTL, "--socket", "/nonexistent.sock", "diagnose", "--record", "1"], capture_output=True, text=True, timeout=SOON)

@@ -60,7 +60,7 @@ def devices(series, family):
 
 
 POOL = {"resourceName": "roce", "selectors": {"isRdma": True}}
-FLAGS = ["--sample-interval", "0.5", "--state-dir", "/nonexistent"]
+FLAGS = ["--sample-interval", "0.5", "--state-dir", "/dev/null/none"]
 
 
 @check
