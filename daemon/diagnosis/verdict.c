@@ -148,29 +148,33 @@ enum verdict_relation verdict_relation(const struct verdict *v, const struct ver
 				       const char *parent)
 {
 	const struct cause_row *row = cause_row(v->cause);
+	const bool of_all_vfs = row->concerns_vfs && !row->pods_cause_it;
 
 	if (v->port != port)
 		return VERDICT_UNRELATED;
 	if (strcmp(v->device, device) == 0)
 		return VERDICT_OWN;
-	if (!parent[0] || strcmp(v->function, parent) != 0 || row->pods_cause_it)
+	if (!parent[0] || strcmp(v->function, parent) != 0)
 		return VERDICT_UNRELATED;
-	for (size_t i = 0; !row->concerns_vfs && i < n_all; i++)
+	for (size_t i = 0; !of_all_vfs && i < n_all; i++)
 		if (all[i].port == port && strcmp(all[i].device, device) == 0 &&
 		    verdict_leads(v, &all[i]))
 			return VERDICT_OF_PF;
-	return row->concerns_vfs ? VERDICT_OF_PF : VERDICT_UNRELATED;
+	return of_all_vfs ? VERDICT_OF_PF : VERDICT_UNRELATED;
 }
 
 /* Returns the pod at a position, or NULL. The positions of the verdict's own pods come first, then
- * those of the other verdicts. */
+ * those of the other verdicts, whose pods are affected and do not cause it. */
 static const struct observed_pod *verdict_pod_at(const struct verdict *v, const struct verdict *all,
 						 size_t pos)
 {
 	const struct verdict *of = pos < VERDICT_PODS_MAX ? v : &all[pos / VERDICT_PODS_MAX - 1];
+	const bool pods_cause_it = cause_row(v->cause)->pods_cause_it;
 	size_t k = pos % VERDICT_PODS_MAX;
 
-	return k < of->n_pods && (of == v || verdict_leads(v, of)) ? &of->pods[k] : NULL;
+	return k < of->n_pods && (of == v || (!pods_cause_it && verdict_leads(v, of)))
+		       ? &of->pods[k]
+		       : NULL;
 }
 
 static bool verdict_is_same_pod(const struct observed_pod *a, const struct observed_pod *b)

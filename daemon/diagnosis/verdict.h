@@ -154,8 +154,9 @@ enum verdict_relation {
 enum verdict_relation verdict_relation(const struct verdict *, const struct verdict *all,
 				       size_t n_all, const char *device, uint32_t port,
 				       const char *parent);
-/* Iterates over the pods concerned: its own, and those of the verdicts in `all` (of the ports of
- * its VFs) that it explains; each once. *pos is 0 at first. NULL: no more. */
+/* Iterates over the pods concerned: its own, and, unless its pods cause it, those of the verdicts
+ * in `all` (of the ports of its VFs) that it explains; each once. *pos is 0 at first. NULL: no
+ * more. */
 const struct observed_pod *verdict_next_pod(const struct verdict *, const struct verdict *all,
 					    size_t n_all, size_t *pos);
 
