@@ -160,5 +160,10 @@ enum verdict_relation verdict_relation(const struct verdict *, const struct verd
 const struct observed_pod *verdict_next_pod(const struct verdict *, const struct verdict *all,
 					    size_t n_all, size_t *pos);
 
+/* Iterates over the pods that a verdict affects that other pods cause; each once. None of another
+ * verdict: its pods are the affected ones. *pos is 0 at first. NULL: no more. */
+const struct observed_pod *verdict_next_victim(const struct verdict *, const struct verdict *all,
+					       size_t n_all, size_t *pos);
+
 const char *verdict_change_name(enum verdict_change);
 const char *close_reason_name(enum close_reason);

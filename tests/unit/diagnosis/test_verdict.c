@@ -97,6 +97,7 @@ static void test_pods_of_the_vfs(void **state)
 static void test_pods_that_cause_it(void **state)
 {
 	struct verdict v[3];
+	size_t pos = 0;
 
 	(void)state;
 	make(&v[0], "mlx5_0", CAUSE_NOISY_NEIGHBOUR, "noisy");
@@ -105,6 +106,10 @@ static void test_pods_that_cause_it(void **state)
 	make(&v[2], "mlx5_2", CAUSE_PEER_GONE, "b");
 	strcpy(v[0].function, "pf");
 	assert_pods(&v[0], v, 3, "noisy ");
+	assert_string_equal(verdict_next_victim(&v[0], v, 3, &pos)->name, "a");
+	assert_null(verdict_next_victim(&v[0], v, 3, &pos));
+	pos = 0;
+	assert_null(verdict_next_victim(&v[1], v, 3, &pos));
 	assert_int_equal(verdict_relation(&v[0], v, 3, "mlx5_1", 1, "pf"), VERDICT_OF_PF);
 	assert_int_equal(verdict_relation(&v[0], v, 3, "mlx5_2", 1, "pf"), VERDICT_UNRELATED);
 }
