@@ -78,7 +78,44 @@ static enum severity health_severity(const struct resource_device *d, enum healt
 	return d->state == RESERVATION_HELD ? SEVERITY_CRITICAL : SEVERITY_WARNING;
 }
 
-static void add_reason(struct condition *c, const struct resource_device *d, enum health_reason r)
+/* The PF's netdev, if the function is a VF and the state of the PF's link is known; else NULL. */
+static const struct netdev *condition_pf_netdev(const struct host *h, const struct function *fn)
+{
+	const struct netdev *pf = fn && fn->parent[0] ? host_function_netdev(h, fn->parent) : NULL;
+
+	return pf && pf->carrier != CARRIER_UNKNOWN ? pf : NULL;
+}
+
+const char *condition_link_advice(const struct host *h, const char *function)
+{
+	const struct function *fn = host_function(h, function);
+	const struct netdev *pf = condition_pf_netdev(h, fn);
+
+	if (fn && fn->kind == FN_PF)
+		return "Check the cable, the optic and the switch port.";
+	if (!pf)
+		return trouble_row(WORD_LINK_DOWN)->advice;
+	return pf->carrier == CARRIER_ON
+		       ? "Its PF has a link: check the VF's link state (ip link set PF vf N state auto), and that its netdev is up in the pod."
+		       : "Its PF is down, too: check the PF's cable, optic and switch port.";
+}
+
+/* Adds to a trouble of a VF's link whether its PF has a link. */
+static void condition_add_pf_link(struct trouble *t, const struct host *h, const char *function)
+{
+	const struct netdev *pf = condition_pf_netdev(h, host_function(h, function));
+	size_t len = t ? strlen(t->what) : 0;
+
+	if (!t)
+		return;
+	t->help = condition_link_advice(h, function);
+	if (pf)
+		snprintf(t->what + len, sizeof(t->what) - len, "; its PF %s %s", pf->name,
+			 pf->carrier == CARRIER_ON ? "has a link" : "is down, too");
+}
+
+static void add_reason(struct condition *c, const struct condition_sources *s,
+		       const struct resource_device *d, enum health_reason r)
 {
 	const struct trouble_row *row = trouble_row_find(health_reason_name(r));
 	struct trouble *t = condition_add_word(c, TROUBLE_DEVICE, health_severity(d, r), row,
@@ -87,13 +124,16 @@ static void add_reason(struct condition *c, const struct resource_device *d, enu
 	condition_since(t, d->unhealthy_unix_ms, d->or_earlier);
 	if (t)
 		t->reasons = HEALTH_BIT(r);
+	if (r == HEALTH_LINK_DOWN)
+		condition_add_pf_link(t, s->host, d->id);
 }
 
-static void condition_add_health(struct condition *c, const struct resource_device *d)
+static void condition_add_health(struct condition *c, const struct condition_sources *s,
+				 const struct resource_device *d)
 {
 	for (enum health_reason r = 0; r < N_HEALTH_REASONS; r++)
 		if (d->reasons & HEALTH_BIT(r))
-			add_reason(c, d, r);
+			add_reason(c, s, d, r);
 }
 
 /* --- the attachment --------------------------------------------------------------------------- */
@@ -224,13 +264,18 @@ static bool condition_is_explained(const struct condition *c, unsigned reasons,
 }
 
 /* Adds a link that is down in a pod, unless its device or a verdict reports it. */
-static void add_link_down(struct condition *c, const struct port_watched *p)
+static void add_link_down(struct condition *c, const struct condition_sources *s,
+			  const struct port_watched *p)
 {
+	const struct rdma_dev *dev = host_rdma_sampled(s->host, p->device);
+
 	if (p->watch != WATCH_DOWN || !p->held ||
 	    condition_is_explained(c, LINK_REASONS, TROUBLE_DEVICE))
 		return;
-	condition_add_word(c, TROUBLE_LINK, SEVERITY_WARNING, trouble_row(WORD_LINK_DOWN),
-			   "the link of a pod's port is down");
+	condition_add_pf_link(condition_add_word(c, TROUBLE_LINK, SEVERITY_WARNING,
+						 trouble_row(WORD_LINK_DOWN),
+						 "the link of a pod's port is down"),
+			      s->host, dev ? rdma_function_id(dev) : p->device);
 }
 
 /* Removes the device's troubles that a verdict explains. */
@@ -297,7 +342,7 @@ static void add_watched(struct condition *c, const struct condition_sources *s,
 	c->n_clear += p->clear_ms > 0;
 	add_unjudged(c, s, p, parent);
 	condition_add_verdicts(c, s->report, p->device, p->port, parent);
-	add_link_down(c, p);
+	add_link_down(c, s, p);
 }
 
 /* Adds the troubles of one port of an RDMA device; port 0: of all its ports. */
@@ -332,7 +377,8 @@ static void condition_finish(struct condition *c)
 }
 
 /* Adds the health of a slot; of several slots with one reason, the worst. */
-static void add_slot_health(struct condition *c, const struct resource_device *d)
+static void add_slot_health(struct condition *c, const struct condition_sources *s,
+			    const struct resource_device *d)
 {
 	for (enum health_reason r = 0; r < N_HEALTH_REASONS; r++) {
 		struct trouble *same = (struct trouble *)find_first(
@@ -343,7 +389,7 @@ static void add_slot_health(struct condition *c, const struct resource_device *d
 		if (!(d->reasons & HEALTH_BIT(r)))
 			continue;
 		if (!same)
-			add_reason(c, d, r);
+			add_reason(c, s, d, r);
 		else if (same->severity < health_severity(d, r))
 			same->severity = health_severity(d, r);
 	}
@@ -363,7 +409,7 @@ static void add_slots_health(struct condition *c, const struct condition_sources
 			const struct pod_device slot = {.resource = r->name, .id = d->id};
 
 			if (d->reasons && resource_table_is_slot(t, &slot, function, rdma))
-				add_slot_health(c, d);
+				add_slot_health(c, s, d);
 		}
 	}
 }
@@ -379,7 +425,7 @@ static void add_own_health(struct condition *c, const struct condition_sources *
 
 	for (size_t i = 0; i < n; i++)
 		if (e[i].device)
-			condition_add_health(c, e[i].device);
+			condition_add_health(c, s, e[i].device);
 }
 
 void condition_of_attachment(struct condition *ret, const struct condition_sources *s,
@@ -451,7 +497,7 @@ static void condition_add_slot(struct condition *c, const struct condition_sourc
 			&s->resources->table->devices[r->first_device + i];
 
 		if (strcmp(d->id, id) == 0)
-			condition_add_health(c, d);
+			condition_add_health(c, s, d);
 	}
 }
 

@@ -66,6 +66,8 @@ void condition_of_port(struct condition *, const struct condition_sources *, con
 void condition_of_pod_device(struct condition *, const struct condition_sources *,
 			     const struct pod_device *);
 
+/* What to do about the link of a function that is down, by the state of its PF's link. Static. */
+const char *condition_link_advice(const struct host *, const char *function);
 /* The function behind a container's device; NULL: unknown, as for most slots of a resource with
  * several HCAs. */
 const char *condition_function(const struct condition_sources *, const struct pod_device *);

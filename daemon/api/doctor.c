@@ -11,6 +11,7 @@
 
 #include "array.h"
 #include "cleanup.h"
+#include "condition.h"
 #include "doctor_ports.h"
 #include "explain.h"
 #include "health.h"
@@ -328,11 +329,13 @@ static void check_settings(struct examination *x)
 /* --- resources -------------------------------------------------------------------------------- */
 
 /* Help for the first reason, which explains the others. */
-static const char *help_for(unsigned reasons)
+static const char *help_for(const struct examination *x, const char *function, unsigned reasons)
 {
 	for (enum health_reason r = 0; r < N_HEALTH_REASONS; r++)
 		if (reasons & HEALTH_BIT(r))
-			return trouble_row_find(health_reason_name(r))->advice;
+			return r == HEALTH_LINK_DOWN
+				       ? condition_link_advice(x->in->host, function)
+				       : trouble_row_find(health_reason_name(r))->advice;
 	return "";
 }
 
@@ -345,7 +348,7 @@ static void check_device(struct examination *x, const struct resource_info *r,
 		return;
 	explain_unhealthy(d, text, sizeof(text));
 	if (text[0])
-		find(x, FINDING_UNHEALTHY, d->id, help_for(d->reasons),
+		find(x, FINDING_UNHEALTHY, d->id, help_for(x, d->id, d->reasons),
 		     "it is unhealthy (%s), and not offered to new containers as %s", text,
 		     r->name);
 }
@@ -356,7 +359,7 @@ static void check_port(struct examination *x, const struct function *pf)
 	char text[512];
 
 	doctor_port_text(x->in->host, x->in->resources, pf, text, sizeof(text));
-	find(x, FINDING_UNHEALTHY, pf->id, trouble_row(WORD_LINK_DOWN)->advice, "%s", text);
+	find(x, FINDING_UNHEALTHY, pf->id, condition_link_advice(x->in->host, pf->id), "%s", text);
 }
 
 /* Checks the health of devices. All slots of a shared resource have the health of its HCAs, so only

@@ -323,9 +323,10 @@ json_t *schema_of_object(const struct schema_object *object)
 
 	while (ok && *members)
 		ok = schema_member(object->name, &members, properties, required);
+	/* Open: later versions may add keys. */
 	if (ok)
-		return json_pack("{ss so so sb}", "type", "object", "properties", properties,
-				 "required", required, "additionalProperties", 0);
+		return json_pack("{ss so so}", "type", "object", "properties", properties,
+				 "required", required);
 	json_decref(properties);
 	json_decref(required);
 	return NULL;

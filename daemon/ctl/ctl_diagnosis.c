@@ -220,7 +220,7 @@ static enum ctl_exit ctl_explain_device(const struct ctl *c)
 {
 	AUTO_FREE char *path = question_path(c->args, "/api/v1/explain");
 	AUTO_FREE char *of_ports = question_path(c->args, "/api/v1/ports");
-	json_auto_t *document = NULL, *devices = NULL, *ports = NULL;
+	json_auto_t *document = NULL, *devices = NULL, *ports = NULL, *diagnosis = NULL;
 	bool no_daemon = false;
 	enum ctl_exit r;
 
@@ -230,7 +230,8 @@ static enum ctl_exit ctl_explain_device(const struct ctl *c)
 	if (document && !ctl_args_want_document(c->args)) {
 		devices = question_ask_quietly(c, "/api/v1/devices", &no_daemon);
 		ports = question_ask_quietly(c, of_ports, &no_daemon);
-		ctl_show_explain(document, devices, ports, c->out);
+		diagnosis = question_ask_quietly(c, "/api/v1/diagnosis", &no_daemon);
+		ctl_show_explain(document, devices, ports, diagnosis, c->out);
 		show_first_step(c, ports);
 	} else if (document && ctl_document_put(document, c->args->format, c->out) < 0) {
 		r = question_no_memory(c);

@@ -19,6 +19,8 @@
 
 /* Number of rows to request if rocectl selects among them itself: the daemon's API_QPS_MAX. */
 #define CHOOSE_FROM  "10000"
+/* A list with fewer events than this is short: the reader may wonder what is missing. */
+#define FEW_EVENTS   10
 /* Interval at which --watch requests the list. */
 #define LIST_POLL_MS 999
 
@@ -99,6 +101,35 @@ static void why_no_resources(const struct ctl *c, const json_t *document)
 	free(a.body);
 }
 
+/* Prints since when rocelet remembers events, if there are few. */
+static void since_when(const struct ctl *c, const json_t *document)
+{
+	const size_t n = json_array_size(json_object_get(document, "events"));
+	bool no_daemon = false;
+	json_auto_t *index = NULL;
+	const char *started;
+
+	if (n >= FEW_EVENTS || (c->args->limit >= 0 && n >= (size_t)c->args->limit))
+		return;
+	index = question_ask_quietly(c, "/api/v1", &no_daemon);
+	started = json_string_value(json_object_get(index, "started"));
+	if (started)
+		fprintf(c->err, "rocelet remembers events since its start at %.19sZ\n", started);
+}
+
+/* True if the daemon cannot have the list: its emptiness has no meaning. */
+static bool is_unknown(const struct listing *l, const json_t *document)
+{
+	AUTO_FREE char *unknown = l->unknown ? l->unknown(document) : NULL;
+
+	return unknown && json_array_size(json_object_get(document, l->list)) == 0;
+}
+
+static bool is_of_source(const struct listing *l, const char *source)
+{
+	return l->source && strcmp(l->source, source) == 0;
+}
+
 static enum ctl_exit listing_once(const struct ctl *c, const struct listing *l,
 				  struct listing_seen *seen)
 {
@@ -122,8 +153,12 @@ static enum ctl_exit listing_once(const struct ctl *c, const struct listing *l,
 
 	if (document && listing_show(l, &choice, document, c->out, c->err) < 0)
 		r = question_no_memory(c);
-	if (document && !seen && l->source && strcmp(l->source, "devices") == 0)
+	if (document && !seen && is_of_source(l, "devices"))
 		why_no_resources(c, document);
+	if (document && !seen && is_of_source(l, "events") && !ctl_args_want_document(a))
+		since_when(c, document);
+	if (r == CTL_OK && document && !seen && is_of_source(l, "qps") && is_unknown(l, document))
+		r = CTL_NO;
 	return r == CTL_OK && empty && !seen ? ctl_known(c) : r;
 }
 

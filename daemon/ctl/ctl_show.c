@@ -80,7 +80,8 @@ static void ctl_show_put_parent(const json_t *device, const json_t *devices, FIL
 
 /* Prints "; critical: packet_loss of its PF, since 2026-01-02T03:04:05Z (31s)" for a verdict, or
  * for a link that is down. The document's "why" contains the other troubles. */
-static void ctl_show_put_trouble(const json_t *trouble, const json_t *ports, FILE *f)
+static void ctl_show_put_trouble(const json_t *trouble, const json_t *ports,
+				 const json_t *diagnosis, FILE *f)
 {
 	const char *kind = ctl_show_text_of(trouble, "kind");
 
@@ -93,21 +94,24 @@ static void ctl_show_put_trouble(const json_t *trouble, const json_t *ports, FIL
 	if (json_is_true(json_object_get(trouble, "ofPf")))
 		fputs(" of its PF", f);
 	ctl_show_trouble_since(trouble, ports, f);
+	ctl_show_better(diagnosis, ctl_show_text_of(trouble, "word"),
+			ctl_show_text_of(trouble, "since"), f);
 }
 
-static void ctl_show_put_ports(const json_t *ports, FILE *f)
+static void ctl_show_put_ports(const json_t *ports, const json_t *diagnosis, FILE *f)
 {
 	json_t *port, *trouble;
 	size_t i, k;
 
 	json_array_foreach (json_object_get(ports, "ports"), i, port) {
 		json_array_foreach (json_object_get(port, "troubles"), k, trouble) {
-			ctl_show_put_trouble(trouble, ports, f);
+			ctl_show_put_trouble(trouble, ports, diagnosis, f);
 		}
 	}
 }
 
-void ctl_show_explain(const json_t *document, const json_t *devices, const json_t *ports, FILE *f)
+void ctl_show_explain(const json_t *document, const json_t *devices, const json_t *ports,
+		      const json_t *diagnosis, FILE *f)
 {
 	static const char *const names[] = {"rdma.name|attachment.rdma",
 					    "attachment.name|netdevs.name"};
@@ -118,7 +122,7 @@ void ctl_show_explain(const json_t *document, const json_t *devices, const json_
 	fputs(": ", f);
 	ctl_show_put_text(document, "why", f);
 	ctl_show_put_parent(device, devices, f);
-	ctl_show_put_ports(ports, f);
+	ctl_show_put_ports(ports, diagnosis, f);
 	fputc('\n', f);
 }
 

@@ -7,8 +7,10 @@
 #include <stdio.h>
 
 /* Prints the document of /api/v1/explain. Adds the names and the PF of the device if `devices`
- * (/api/v1/devices) is given, and its verdicts if `ports` (/api/v1/ports of it) is given. */
-void ctl_show_explain(const json_t *, const json_t *devices, const json_t *ports, FILE *);
+ * (/api/v1/devices) is given, its verdicts if `ports` (/api/v1/ports of it) is given, and whether
+ * they are clearing if `diagnosis` (/api/v1/diagnosis) is given. */
+void ctl_show_explain(const json_t *, const json_t *devices, const json_t *ports,
+		      const json_t *diagnosis, FILE *);
 /* The worst verdict among the troubles of ports; NULL: there is none. */
 const json_t *ctl_show_worst_verdict(const json_t *ports);
 /* Prints what to do with the node because of this verdict, and the events shortly before it. */

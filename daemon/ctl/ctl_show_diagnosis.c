@@ -64,10 +64,24 @@ static void ctl_show_diagnosis_put_line(const json_t *verdict, const char *befor
 	fputc('\n', f);
 }
 
+/* True for a rate or a share, whose value is a mean. */
+static bool is_mean(const json_t *evidence)
+{
+	static const char *const units[] = {"ratio", "1/s", "B/s"};
+	const char *unit = ctl_show_diagnosis_text_of(evidence, "unit");
+
+	return unit && json_is_number(json_object_get(evidence, "value")) &&
+	       any_of(ARRAY_SIZE(units), i, strcmp(unit, units[i]) == 0);
+}
+
 static void ctl_show_diagnosis_put_evidence(const json_t *verdict, FILE *f)
 {
+	const json_t *evidence = json_object_get(verdict, "evidence");
 	json_t *e;
 	size_t i;
+
+	if (any_of(json_array_size(evidence), k, is_mean(json_array_get(evidence, k))))
+		fputs("    evidence (rates and shares are means over the time judged):\n", f);
 
 	json_array_foreach (json_object_get(verdict, "evidence"), i, e) {
 		const json_t *value = json_object_get(e, "value"), *limit;
@@ -222,6 +236,29 @@ void ctl_show_trouble_since(const json_t *trouble, const json_t *document, FILE 
 	if (since >= 0) {
 		age_text(since, age);
 		fprintf(f, " (%s)", age);
+	}
+}
+
+void ctl_show_better(const json_t *diagnosis, const char *cause, const char *onset, FILE *f)
+{
+	json_t *v;
+	size_t i;
+
+	json_array_foreach (json_object_get(diagnosis, "verdicts"), i, v) {
+		const char *c = ctl_show_diagnosis_text_of(v, "cause"),
+			   *since = ctl_show_diagnosis_text_of(v, "onset");
+		int64_t last = seconds_since(v, "lastSeen", diagnosis);
+		char age[AGE_TEXT_SIZE] = "";
+
+		if (!c || !cause || !since || !onset || strcmp(c, cause) != 0 ||
+		    strcmp(since, onset) != 0 ||
+		    !ctl_show_diagnosis_number_of(v, "clearingSinceMs"))
+			continue;
+		if (last >= 0)
+			age_text(last, age);
+		fprintf(f, ", better now%s%s%s", age[0] ? ", last seen " : "", age,
+			age[0] ? " ago" : "");
+		return;
 	}
 }
 
@@ -689,11 +726,6 @@ void ctl_show_ended(const json_t *document, bool is_range, FILE *f)
 
 /* --- the document ----------------------------------------------------------------------------- */
 
-void ctl_show_down(const json_t *ports, FILE *f)
-{
-	list_watched_as(ports, "down", "the link is down: ", f);
-}
-
 void ctl_show_diagnosis(const json_t *document, bool undecided, FILE *f)
 {
 	const json_t *ports = json_object_get(document, "ports");
@@ -715,7 +747,7 @@ void ctl_show_diagnosis(const json_t *document, bool undecided, FILE *f)
 		put_no_verdict(document, f);
 	list_clear(document, f);
 	list_watched_as(ports, "warming", "watched for too short a time to be called healthy: ", f);
-	ctl_show_down(ports, f);
+	list_watched_as(ports, "down", "the link is down: ", f);
 	list_watched_as(ports, "unseen", "cannot be read at the moment: ", f);
 	if (undecided)
 		list_undecided(document, f);

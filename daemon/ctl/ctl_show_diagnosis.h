@@ -33,8 +33,8 @@ void ctl_count_ended(json_int_t n, FILE *);
 /* Prints the verdicts that ended in the last hour, a line each, the newest first. is_range: only
  * those of a part of it. */
 void ctl_show_ended(const json_t *, bool is_range, FILE *);
-/* Prints "the link is down: mlx5_0/1 (train/llm-0)"; nothing without ports. */
-void ctl_show_down(const json_t *ports, FILE *);
+/* Prints ", better now, last seen 12s ago" if the verdict with this cause and onset is clearing. */
+void ctl_show_better(const json_t *diagnosis, const char *cause, const char *onset, FILE *);
 #define CTL_LEVEL_WARNING 2
 /* True for an object of "ports" whose link is down while a pod holds it. Such a port may have no
  * verdict, but the pod cannot use it. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ctl_age.h"
+#include "ctl_cut.h"
 #include "ctl_merge.h"
 #include "ctl_show.h"
 #include "ctl_show_diagnosis.h"
@@ -13,7 +14,7 @@
 
 /* At most this many entries of each kind are listed; the others are counted. */
 #define LISTED_MAX 8
-/* Width of the column of a verdict's pods. */
+/* Width of the column of pods. */
 #define PODS_WIDTH 56
 
 static const json_t *ctl_show_member(const json_t *object, const char *key)
@@ -126,16 +127,15 @@ static void ctl_show_status_add_pods(struct table *t, const json_t *verdict)
 	table_add(t, text);
 }
 
-/* "5m"; ">5m": since before the daemon's start */
-static void add_since(struct table *t, const json_t *verdict, int64_t now)
+/* "5m"; ">5m": earlier than that, too */
+static void add_for(struct table *t, const char *since, bool or_earlier, int64_t now)
 {
-	int64_t onset = ctl_age_parse(json_string_value(ctl_show_member(verdict, "onset")));
-	bool before = json_is_true(ctl_show_member(verdict, "beforeStart"));
+	int64_t onset = ctl_age_parse(since);
 	char age[AGE_TEXT_SIZE] = "", text[AGE_TEXT_SIZE + 2] = "";
 
 	if (onset >= 0 && now >= onset) {
 		age_text(now - onset, age);
-		snprintf(text, sizeof(text), "%s%s", before ? ">" : "", age);
+		snprintf(text, sizeof(text), "%s%s", or_earlier ? ">" : "", age);
 	}
 	table_add(t, text);
 }
@@ -148,38 +148,71 @@ static void ctl_show_add_verdict(struct table *t, const json_t *verdict, int64_t
 		 json_string_value(ctl_show_member(verdict, "device")) ?: "-",
 		 json_integer_value(ctl_show_member(verdict, "port")));
 	table_add(t, json_string_value(ctl_show_member(verdict, "severity")));
-	add_since(t, verdict, now);
+	add_for(t, json_string_value(ctl_show_member(verdict, "onset")),
+		json_is_true(ctl_show_member(verdict, "beforeStart")), now);
 	table_add(t, port);
 	add_path(t, verdict, "cause");
 	ctl_show_status_add_pods(t, verdict);
 	add_path(t, verdict, "sentence");
 }
 
-/* Prints the table of verdicts; without `wide` it fits 120 columns. */
-static void put_verdicts(const json_t *document, bool wide, bool colours, FILE *f)
+/* Adds a problem of a pod's device without a verdict. */
+static void add_trouble(struct table *t, const json_t *trouble, int64_t now)
+{
+	const char *namespace = json_string_value(ctl_show_member(trouble, "namespace"));
+	const char *name = json_string_value(ctl_show_member(trouble, "pod"));
+	char pod[384] = "";
+
+	if (name) {
+		snprintf(pod, sizeof(pod), "%s/%s", namespace ?: "-", name);
+		ctl_cut_pod(pod, sizeof(pod), PODS_WIDTH, true);
+	}
+	table_add(t, json_string_value(ctl_show_member(trouble, "severity")));
+	add_for(t, json_string_value(ctl_show_member(trouble, "since")),
+		json_is_true(ctl_show_member(trouble, "orEarlier")), now);
+	add_path(t, trouble, "rdma|netdev|device");
+	add_path(t, trouble, "word");
+	table_add(t, pod);
+	add_path(t, trouble, "what");
+}
+
+typedef void add_problem_fn(struct table *, const json_t *problem, int64_t now);
+
+static void add_problems(struct table *t, const json_t *list, json_int_t level, add_problem_fn *add,
+			 int64_t now)
+{
+	json_t *problem;
+	size_t i;
+
+	json_array_foreach ((json_t *)list, i, problem) {
+		if (json_integer_value(ctl_show_member(problem, "level")) == level &&
+		    t->n_rows < LISTED_MAX)
+			add(t, problem, now);
+	}
+}
+
+/* Prints the table of the problems that ctl_show_worst() counts; without `wide` it fits 120
+ * columns. */
+static void put_problems(const json_t *document, bool wide, bool colours, FILE *f)
 {
 	enum { WHAT_COLUMN = 5 };
-	struct table t = {.heads = {"SEVERITY", "SINCE", "PORT", "CAUSE", "PODS", "WHAT"},
+	struct table t = {.heads = {"SEVERITY", "FOR", "PORT", "CAUSE", "PODS", "WHAT"},
 			  .n_columns = 6};
 	const struct table_style style = {.colours = colours,
 					  .hidden = wide ? 0 : 1u << WHAT_COLUMN};
 	const json_t *verdicts = ctl_show_member(document, "verdicts");
+	const json_t *troubles = ctl_show_member(document, "troubles");
 	int64_t now = ctl_age_parse(json_string_value(ctl_show_member(document, "time")));
-	json_t *verdict;
-	size_t i;
 
 	for (json_int_t level = 3; level > 0; level--) {
-		json_array_foreach ((json_t *)verdicts, i, verdict) {
-			if (json_integer_value(ctl_show_member(verdict, "level")) == level &&
-			    t.n_rows < LISTED_MAX)
-				ctl_show_add_verdict(&t, verdict, now);
-		}
+		add_problems(&t, verdicts, level, ctl_show_add_verdict, now);
+		add_problems(&t, troubles, level, add_trouble, now);
 	}
 	if (t.n_rows > 0)
 		fputc('\n', f);
 	table_print(&t, &style, f);
 	table_done(&t);
-	put_more(json_array_size(verdicts), "rocectl diagnose", f);
+	put_more(json_array_size(verdicts) + json_array_size(troubles), "rocectl diagnose", f);
 }
 
 static void put_findings(const json_t *document, FILE *f)
@@ -302,8 +335,7 @@ void ctl_show_status(const json_t *document, bool wide, bool colours, FILE *f)
 	fputs("ports       ", f);
 	put_counts(ctl_show_member(document, "ports"), "none is watched", f);
 	put_resources(document, colours, f);
-	put_verdicts(document, wide, colours, f);
-	ctl_show_down(ctl_show_member(document, "podPortsDown"), f);
+	put_problems(document, wide, colours, f);
 	put_findings(document, f);
 	ctl_count_ended(json_integer_value(ctl_show_member(document, "ended")), f);
 }

@@ -234,21 +234,37 @@ int listing_check(const struct listing *l, const char *sort_by, const char *sele
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-/* True if the cell shows this text. An empty text is shown as "-". */
-static bool is_text(const char *cell, const char *text, size_t len)
+/* Length of the cell's value, without a remark: 8 of "critical (PF)". */
+static size_t value_len(const struct listing_column *column, const char *cell, size_t len)
 {
-	if (len == 0)
-		return strcmp(cell, "-") == 0;
-	return strlen(cell) == len && memcmp(cell, text, len) == 0;
+	const char *space = column->remark ? memchr(cell, ' ', len) : NULL;
+
+	return space ? (size_t)(space - cell) : len;
 }
 
-/* "llm-0" and "train/llm-0" both select the cell "train/llm-0" of a column of pods. */
+/* True if the cell has this value. An empty text is shown as "-". */
+static bool is_value(const struct listing_column *column, const char *cell, size_t cell_len,
+		     const char *text, size_t len)
+{
+	if (len == 0)
+		return cell_len == 1 && cell[0] == '-';
+	return (cell_len == len || value_len(column, cell, cell_len) == len) &&
+	       memcmp(cell, text, len) == 0;
+}
+
+/* "llm-0" and "train/llm-0" both select the cell "train/llm-0" of a column of pods; "drift" and
+ * "pci" both select "drift,pci". */
 static bool listing_is_selected(const struct listing_column *column, const char *cell,
 				const struct requirement *r)
 {
 	const char *slash = column->after_slash ? strchr(cell, '/') : NULL;
+	bool found = slash && is_value(column, slash + 1, strlen(slash + 1), r->text, r->len);
 
-	return is_text(cell, r->text, r->len) || (slash && is_text(slash + 1, r->text, r->len));
+	for (size_t len; !found && *cell; cell += len + (cell[len] == ',')) {
+		len = strcspn(cell, ",");
+		found = is_value(column, cell, len, r->text, r->len);
+	}
+	return found;
 }
 
 static bool listing_fits(const struct listing *l, const char *selector, const struct table_row *row)

@@ -21,6 +21,7 @@ struct listing_column {
 	const char *age;		  /* path of a time; the column shows its age */
 	bool wide;			  /* only shown by -o wide */
 	bool after_slash;		  /* a selector may omit the part before the '/' */
+	bool remark;			  /* a selector may omit what follows the first space */
 	bool zeros;			  /* 0 is a warning */
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "listings.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "cleanup.h"
@@ -111,6 +112,18 @@ static char *pod_state(const json_t *row)
 	return listing_text(attachment, "state");
 }
 
+/* "no" only for a certain no: usually a fault of the network is just not visible from this node. */
+static char *pod_network(const json_t *row)
+{
+	const json_t *network = json_object_get(row, "network");
+	const char *answer = listing_text_of(network, "answer"),
+		   *why = listing_text_of(network, "why");
+
+	if (answer && why && strcmp(answer, "no") == 0 && strncmp(why, "No:", 3) != 0)
+		return strdup("not seen");
+	return answer ? strdup(answer) : NULL;
+}
+
 static char *pod_name(const json_t *row)
 {
 	const char *name = listing_text_of(row, "name");
@@ -136,12 +149,12 @@ static const struct listing_column pod_columns[] = {
 	{PATH("RDMA", "device.rdma|device.attachment.rdma")},
 	{PATH("INTERFACE", "device.attachment.interface")},
 	{PATH("IPS", "device.attachment.ips")},
-	{MADE("HEALTH", pod_health)},
+	{MADE("HEALTH", pod_health), .remark = true},
 	{PATH("CAUSES", "device.troubles.word")},
 	{AGES("FOR", "device.troubles.since")},
 	{MADE("STATE", pod_state)},
 	{AGES("AGE", "device.attachment.since")},
-	{WIDE("NETWORK", "network.answer")},
+	{.head = "NETWORK", .make = pod_network, .wide = true},
 	{WIDE("NAMESPACE", "namespace")},
 	{WIDE("MAC", "device.attachment.mac")},
 	{WIDE("VLAN", "device.attachment.vlan")},
@@ -423,7 +436,7 @@ static char *qp_name(const json_t *qp)
 static const struct listing_column qp_columns[] = {
 	{PATH("DEVICE", "device|netdev")},
 	{PATH("QPN", "qpn")},
-	{MADE("PEER", qp_peer)},
+	{MADE("PEER", qp_peer), .remark = true},
 	{PATH("TYPE", "type")},
 	{PATH("STATE", "failure|state")},
 	{PODS(qp_pod)},
@@ -449,8 +462,14 @@ static char *qps_unknown(const json_t *document)
 
 	if (!json_is_null(json_object_get(document, "source")))
 		return NULL;
-	return text_make("queue pairs cannot be read%s%s", error ? ": " : "",
-			 error ? error : ", or have not been read yet");
+	if (!error)
+		return strdup("queue pairs have not been read yet: repeat the command in a few "
+			      "seconds");
+	return text_make(
+		"queue pairs cannot be read: %s; %s", error,
+		strstr(error, strerror(EPROTONOSUPPORT))
+			? "this kernel has no RDMA: load ib_core and the NIC's RDMA driver, such as mlx5_ib"
+			: "rocelet retries; with BPF (overlay native) it does not need this read");
 }
 
 static void qp_notes(const json_t *document, size_t n, FILE *f)
@@ -560,7 +579,7 @@ static const struct listing_column port_columns[] = {
 	{MADE("RATE", port_rate)},
 	{PATH("MTU", "activeMtu")},
 	{PODS(listing_pod_of)},
-	{MADE("HEALTH", listing_health)},
+	{MADE("HEALTH", listing_health), .remark = true},
 	{PATH("CAUSES", "troubles.word")},
 	{AGES("FOR", "troubles.since")},
 	{WIDE("DRIVER", "driver")},

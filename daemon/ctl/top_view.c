@@ -512,7 +512,7 @@ static void put_summary(const struct draw *d, const struct top_view *v, const st
 	add_troubles(d, &line, m, order, n);
 	add_ports_shown(d, &line, v, m, n, rows);
 	sort_name(v, sort, sizeof(sort));
-	top_add_part(d, &line, "; ", "by %s%s", sort, v->backwards ? ", reversed" : "");
+	top_add_part(d, &line, "; ", "sorted by %s%s", sort, v->backwards ? ", reversed" : "");
 	top_add_part(d, &line, ", ", "%s", v->only_verdicts ? "in trouble only" : "");
 	add_traffic(d, &line, m, order, n);
 	top_put_line(d, 1, line.text, top_is_old(v, m) ? TOP_OLD : style);
@@ -613,7 +613,7 @@ static void top_put_port(const struct draw *d, const struct top_layout *l, const
 	top_put_line(d, at, line.text, style);
 }
 
-/* The verdict of the selected port: "mlx5_2/1: incast, train/llm-0, since 3m: too many send" */
+/* The verdict of the selected port: "mlx5_2/1: incast, train/llm-0, for 3m: too many send" */
 static void put_sentence(const struct draw *d, const struct top_model *m, const struct top_port *p,
 			 size_t row, enum top_style style)
 {
@@ -627,7 +627,7 @@ static void put_sentence(const struct draw *d, const struct top_model *m, const 
 		age_text(seconds, age);
 	top_add_part(d, &line, "", "%s: %s%s", p->name, p->cause, p->of_pf ? " of its PF" : "");
 	top_add_part(d, &line, ", ", "%s", p->pods[0] && !p->of_pf ? p->pods : p->pod);
-	top_add_part(d, &line, ", ", "%s%s%s", age[0] ? "since " : "", age,
+	top_add_part(d, &line, ", ", "%s%s%s", age[0] ? "for " : "", age,
 		     age[0] && p->before_start ? " or longer" : "");
 	top_add_part(d, &line, ": ", "%s", p->sentence);
 	top_put_line(d, row, line.text, style);

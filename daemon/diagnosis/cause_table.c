@@ -571,6 +571,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.pods_cause_it = true,
 			.explains = B(FABRIC_CONGESTION) | B(INCAST) | SLOW_RECEIVERS |
 				    B(PAUSED_BY_NETWORK),
+			.explains_vfs = B(FABRIC_CONGESTION),
 			.sentence = "one VF uses nearly all of a congested port that others share",
 			.advice = "limit this VF's rate, or move its pod",
 			.disproof = "the others are as slow without it",

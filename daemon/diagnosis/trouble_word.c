@@ -26,7 +26,7 @@ static const struct trouble_row rows[N_TROUBLE_WORDS] = {
 		{"link_down", "device, link",
 		 OF_DEVICE "; a warning if only the link of a pod's port is known", SIDE_NETWORK,
 		 "the device, or its PF, has no carrier",
-		 "Check the cable, the switch port and the PF. `rocectl diagnose` reports whether the PF is down (link_flap) or only the VF (port_off)."},
+		 "If its PF is down, too, check the PF's cable, optic and switch port. If the PF has a link, check the VF's link state (ip link set PF vf N state auto), and that its netdev is up in the pod."},
 	[WORD_PORT_DOWN] = {"port_down", "device", OF_DEVICE, SIDE_UNCLEAR,
 			    "the RDMA port is not active",
 			    "Check that its netdev is up and has a link."},

@@ -148,29 +148,30 @@ enum verdict_relation verdict_relation(const struct verdict *v, const struct ver
 				       const char *parent)
 {
 	const struct cause_row *row = cause_row(v->cause);
+	const bool of_all_vfs = row->concerns_vfs && !row->pods_cause_it;
 
 	if (v->port != port)
 		return VERDICT_UNRELATED;
 	if (strcmp(v->device, device) == 0)
 		return VERDICT_OWN;
-	if (!parent[0] || strcmp(v->function, parent) != 0 || row->pods_cause_it)
+	if (!parent[0] || strcmp(v->function, parent) != 0)
 		return VERDICT_UNRELATED;
-	for (size_t i = 0; !row->concerns_vfs && i < n_all; i++)
+	for (size_t i = 0; !of_all_vfs && i < n_all; i++)
 		if (all[i].port == port && strcmp(all[i].device, device) == 0 &&
 		    verdict_leads(v, &all[i]))
 			return VERDICT_OF_PF;
-	return row->concerns_vfs ? VERDICT_OF_PF : VERDICT_UNRELATED;
+	return of_all_vfs ? VERDICT_OF_PF : VERDICT_UNRELATED;
 }
 
 /* Returns the pod at a position, or NULL. The positions of the verdict's own pods come first, then
- * those of the other verdicts. */
+ * those of the other verdicts, which count only if `led`. */
 static const struct observed_pod *verdict_pod_at(const struct verdict *v, const struct verdict *all,
-						 size_t pos)
+						 size_t pos, bool led)
 {
 	const struct verdict *of = pos < VERDICT_PODS_MAX ? v : &all[pos / VERDICT_PODS_MAX - 1];
 	size_t k = pos % VERDICT_PODS_MAX;
 
-	return k < of->n_pods && (of == v || verdict_leads(v, of)) ? &of->pods[k] : NULL;
+	return k < of->n_pods && (of == v || (led && verdict_leads(v, of))) ? &of->pods[k] : NULL;
 }
 
 static bool verdict_is_same_pod(const struct observed_pod *a, const struct observed_pod *b)
@@ -178,19 +179,36 @@ static bool verdict_is_same_pod(const struct observed_pod *a, const struct obser
 	return strcmp(a->name, b->name) == 0 && strcmp(a->namespace, b->namespace) == 0;
 }
 
-const struct observed_pod *verdict_next_pod(const struct verdict *v, const struct verdict *all,
-					    size_t n_all, size_t *pos)
+static const struct observed_pod *verdict_next(const struct verdict *v, const struct verdict *all,
+					       size_t n_all, size_t *pos, bool led)
 {
 	while (*pos < (n_all + 1) * VERDICT_PODS_MAX) {
-		const struct observed_pod *pod = verdict_pod_at(v, all, (*pos)++), *other = NULL;
+		const struct observed_pod *pod = verdict_pod_at(v, all, (*pos)++, led),
+					  *other = NULL;
 		bool is_first = pod;
 
 		for (size_t i = 0; is_first && i < *pos - 1; i++) {
-			other = verdict_pod_at(v, all, i);
+			other = verdict_pod_at(v, all, i, led);
 			is_first = !other || !verdict_is_same_pod(other, pod);
 		}
 		if (is_first)
 			return pod;
 	}
 	return NULL;
+}
+
+const struct observed_pod *verdict_next_pod(const struct verdict *v, const struct verdict *all,
+					    size_t n_all, size_t *pos)
+{
+	return verdict_next(v, all, n_all, pos, !cause_row(v->cause)->pods_cause_it);
+}
+
+const struct observed_pod *verdict_next_victim(const struct verdict *v, const struct verdict *all,
+					       size_t n_all, size_t *pos)
+{
+	if (!cause_row(v->cause)->pods_cause_it)
+		return NULL;
+	if (*pos < VERDICT_PODS_MAX)
+		*pos = VERDICT_PODS_MAX;
+	return verdict_next(v, all, n_all, pos, true);
 }

@@ -154,10 +154,16 @@ enum verdict_relation {
 enum verdict_relation verdict_relation(const struct verdict *, const struct verdict *all,
 				       size_t n_all, const char *device, uint32_t port,
 				       const char *parent);
-/* Iterates over the pods concerned: its own, and those of the verdicts in `all` (of the ports of
- * its VFs) that it explains; each once. *pos is 0 at first. NULL: no more. */
+/* Iterates over the pods concerned: its own, and, unless its pods cause it, those of the verdicts
+ * in `all` (of the ports of its VFs) that it explains; each once. *pos is 0 at first. NULL: no
+ * more. */
 const struct observed_pod *verdict_next_pod(const struct verdict *, const struct verdict *all,
 					    size_t n_all, size_t *pos);
+
+/* Iterates over the pods that a verdict affects that other pods cause; each once. None of another
+ * verdict: its pods are the affected ones. *pos is 0 at first. NULL: no more. */
+const struct observed_pod *verdict_next_victim(const struct verdict *, const struct verdict *all,
+					       size_t n_all, size_t *pos);
 
 const char *verdict_change_name(enum verdict_change);
 const char *close_reason_name(enum close_reason);

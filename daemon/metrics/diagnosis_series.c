@@ -88,14 +88,13 @@ static int diagnosis_add_onset_times(struct page *p, const struct diagnosis_repo
 
 /* --- pods ------------------------------------------------------------------------------------- */
 
-static void diagnosis_add_pod(struct text *t, const struct verdict *v, const char *namespace,
-			      const char *pod)
+static void diagnosis_add_pod(struct text *t, const struct verdict *v, const char *role,
+			      const char *namespace, const char *pod)
 {
 	text_addf(t, "%s{device=", families[DIAGNOSIS_POD].name);
 	text_add_label(t, v->device);
 	text_addf(t, ",port=\"%" PRIu32 "\",cause=\"%s\",role=\"%s\",namespace=", v->port,
-		  cause_row(v->cause)->name,
-		  cause_row(v->cause)->pods_cause_it ? "cause" : "affected");
+		  cause_row(v->cause)->name, role);
 	text_add_label(t, namespace);
 	text_addf(t, ",pod=");
 	text_add_label(t, pod);
@@ -110,13 +109,18 @@ static int diagnosis_add_pods(struct page *p, const struct diagnosis_report *r,
 
 	for (size_t i = 0; failed == 0 && i < r->n_verdicts; i++) {
 		const struct verdict *v = &r->verdicts[i];
+		const char *role = cause_row(v->cause)->pods_cause_it ? "cause" : "affected";
+		const struct observed_pod *victim;
 		const char *namespace, *name;
 		size_t pos = 0;
 
 		if (!verdict_is_reported(v))
 			continue;
 		while (verdict_pods_next(&holders, v, &pos, &namespace, &name))
-			diagnosis_add_pod(&p->text, v, namespace, name);
+			diagnosis_add_pod(&p->text, v, role, namespace, name);
+		pos = 0;
+		while ((victim = verdict_next_victim(v, r->verdicts, r->n_verdicts, &pos)) != NULL)
+			diagnosis_add_pod(&p->text, v, "affected", victim->namespace, victim->name);
 	}
 	page_end(p);
 	return failed;

@@ -271,7 +271,7 @@ def names_the_pod_on_80_columns(rocectl):
     with StandIn({"/api/v1/ports": answer, "/api/v1/diagnosis": {"verdicts": [verdict]}}) as daemon:
         with Terminal(f"{rocectl} --socket {daemon.path} top", width=80) as t:
             t.until("pods, loss, which rows", lambda s: "train/llm-17" in "".join(rows(s)[:1]) and "loss 1272/s" in s.splitlines()[1] and "1-18 of 60 ports" in s.splitlines()[1])
-            assert re.search(r"^mlx5_7/1: slow_receiver, train/llm-17, since 3m\d+s$", t.text().splitlines()[23]), t.text()
+            assert re.search(r"^mlx5_7/1: slow_receiver, train/llm-17, for 3m\d+s$", t.text().splitlines()[23]), t.text()
             assert "PAUSE" not in t.text() and "CE%" not in t.text(), t.text()
             t.press("/", "x", "x", "Enter")
             t.until("that nothing matches", lambda s: "no port matches /xx; Esc: all 60 ports" in s)

@@ -10,16 +10,27 @@ import jsonschema
 FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/reference/openapi.json")
 
 
-class Api:
-    """An OpenAPI document; each schema is compiled once."""
+def closed(schema):
+    """A copy in which no object has other members than those described. The document itself is open, because later versions may add keys."""
+    if isinstance(schema, list):
+        return [closed(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    of_an_object = schema.get("type") == "object" and isinstance(schema.get("properties"), dict)
+    return {**({"additionalProperties": False} if of_an_object else {}), **{key: closed(value) for key, value in schema.items()}}
 
-    def __init__(self, document):
+
+class Api:
+    """An OpenAPI document; each schema is compiled once. strict: an unknown member is an error."""
+
+    def __init__(self, document, strict=True):
         self.document = document
-        self.resolver = jsonschema.RefResolver("", document)
+        self.rules = closed(document) if strict else document
+        self.resolver = jsonschema.RefResolver("", self.rules)
 
     @functools.lru_cache(maxsize=None)
     def validator(self, path, status):
-        responses = self.document["paths"][path]["get"]["responses"]
+        responses = self.rules["paths"][path]["get"]["responses"]
         schema = responses[status if status in responses else "default"]["content"]["application/json"]["schema"]
         return jsonschema.Draft202012Validator(schema, resolver=self.resolver)
 

@@ -185,7 +185,7 @@ def neighbours_of_a_full_port():
     marked = [expected("fabric_congestion", device=f"mlx5_{i}", pod=f"train/rank-{i}", role="affected") for i in (1, 2)]
     return [
         shares("neighbour-not-full", lambda t: (0.9, 0.1), 8e9, marked),
-        shares("neighbour-full", lambda t: (0.9, 0.1), 24e9, [noisy] + marked),
+        shares("neighbour-full", lambda t: (0.9, 0.1), 24e9, [noisy]),
         shares("neighbour-paused", lambda t: (0.9, 0.1), 8e9, [noisy], ce=0, pause=0.2),
         shares("neighbour-becomes-fair", lambda t: (0.9, 0.1) if t < 120 else (0.5, 0.5), 24e9, [{**noisy, "closed": (148, 200)}] + marked),
         shares("neighbour-of-three-becomes-fair", lambda t: (0.8, 0.1, 0.1) if t < 120 else (0.36, 0.34, 0.3), 24e9, [{**noisy, "closed": (148, 200)}] + marked + [

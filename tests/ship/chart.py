@@ -267,6 +267,16 @@ def alerts_link_to_the_addresses_of_the_values():
 
 
 @check
+def alerts_have_no_link_without_an_address():
+    for values in {}, {"docsUrl": "", "grafanaUrl": ""}:
+        groups = by_kind(template({"prometheusRule": {"enabled": True, **values}}))["PrometheusRule"]["spec"]["groups"]
+        alerts = {rule["alert"]: rule["annotations"] for group in groups for rule in group["rules"] if "alert" in rule}
+        assert alerts["RoceletDiagnosisCritical"]["runbook_url"] == "http://{{ $labels.instance }}/runbook/{{ $labels.cause }}"
+        assert not [text for texts in alerts.values() for text in texts.values() if "rocelet.dev" in text or "grafana.example" in text]
+        assert "runbook_url" not in alerts["RoceletAllDown"], alerts["RoceletAllDown"]
+
+
+@check
 def a_configuration_is_the_file_that_the_daemon_reads():
     config = {"pools": [{"resourceName": "roce", "selectors": {"pfNames": ["ens1f0np0#0-3"]}}], "listen": "127.0.0.1:9907"}
     docs = by_kind(template({"config": config}))

@@ -32,6 +32,8 @@ COLUMNS = 100
 SCREEN = 40  # lines: a cause fits on a screen
 CONTENTS = "## All causes\n"
 RULES = "k8s/deploy/monitoring/rules.yaml"
+FLEET = "docs/fleet.md"
+ALL_ALERTS = re.compile(r"^(## Alerts\n\n(?:[^|#\n].*\n)+\n)(?:\|.*\n)*\n?", re.M)  # in the page of the fleet
 ADVISED = re.compile(r"^(# causes\n).*?^(# end of causes\n)", re.M | re.S)  # in the rules
 
 
@@ -68,6 +70,23 @@ def advised():
         return "'" + text.replace("'", "''") + "'"
     return "".join(f"  - record: cause:roce_advice:info\n    expr: vector(1)\n    labels: {{cause: {name}, means: {quoted(causes()[name][0])}, first: {quoted(first)}}}\n"
                    for name, (severity, first) in advice().items() if severity != "info" and name != "link_flap")
+
+
+def alerts():
+    """The table of all alerts."""
+    rows = "".join(f"| [{rule['alert']}](#{rule['alert'].lower()}) | {rule['labels']['severity']} | {rule['for']} | {meaning(rule['annotations']['summary'])} |\n"
+                   for group in yaml.safe_load(read(RULES))["groups"] for rule in group["rules"] if "alert" in rule)
+    return "| alert | severity | for | meaning |\n|---|---|---|---|\n" + rows
+
+
+def meaning(summary):
+    """The summary without the labels that it begins with, and without the full stop."""
+    text = summary.split("}}: ")[-1]
+    return text[0].upper() + text[1:].rstrip(".")
+
+
+def with_alerts(text):
+    return ALL_ALERTS.sub(lambda found: found[1] + alerts() + "\n", text)
 
 
 def with_advice(text):
@@ -111,6 +130,9 @@ def write():
             text = text.replace(f"## {name}\n{section}", f"## {name}\n{made(name, section)}")
     with open(os.path.join(TOP, RUNBOOK), "w", encoding="utf-8") as f:
         f.write(text)
+    fleet = with_alerts(read(FLEET))
+    with open(os.path.join(TOP, FLEET), "w", encoding="utf-8") as f:
+        f.write(fleet)
     rules = with_advice(read(RULES))
     with open(os.path.join(TOP, RULES), "w", encoding="utf-8") as f:
         f.write(rules)
@@ -136,6 +158,7 @@ def each_cause_has_its_section():
     check("each has a section, in the order of judgement, and nothing else has", *([] if list(known) == list(written) else sorted(known.keys() ^ written.keys())
                                                                                     or ["another order"]))
     check("the list of causes is that of the table: runbook.py --write", "" if CONTENTS in read(RUNBOOK) and with_contents(read(RUNBOOK)) == read(RUNBOOK) else "it is not")
+    check("docs/fleet.md lists all alerts: runbook.py --write", "" if alerts() in read(FLEET) else "it does not")
     check("the rules have the words of the table: runbook.py --write", "" if ADVISED.search(read(RULES)) and with_advice(read(RULES)) == read(RULES) else "they have not")
     check(f"lines have at most {COLUMNS} columns", *[line for line in read(RUNBOOK).splitlines() if len(line) > COLUMNS])
     for cause in known.keys() & written.keys():

@@ -220,9 +220,12 @@ def only(condition, text):
 
 
 # The addresses of rules.yaml (k8s/deploy/monitoring/rules.py) are values of the chart.
-LINKED_RULES = ('{{ with .Values.prometheusRule }}{{ $.Files.Get "files/rules.yaml"'
-                + "".join(f' | replace {json.dumps(url + "/")} (printf "%s/" (trimSuffix "/" .{name}Url))' for name, url in rules.LINKS.items())
-                + " | indent 2 }}{{ end }}\n")
+LINKED_RULES = ('{{ with .Values.prometheusRule }}{{ $text := $.Files.Get "files/rules.yaml" }}'
+                + f'{{{{ if not .docsUrl }}}}{{{{ $text = replace {json.dumps(rules.OF_A_CAUSE[0])} {json.dumps(rules.OF_A_CAUSE[1])} $text }}}}{{{{ end }}}}'
+                + "".join(f'{{{{ if .{name}Url }}}}{{{{ $text = replace {json.dumps(url + "/")} (printf "%s/" (trimSuffix "/" .{name}Url)) $text }}}}'
+                          + (f'{{{{ else }}}}{{{{ $text = regexReplaceAll {json.dumps("(?m)^" + rules.WITHOUT[name])} $text "" }}}}' if name in rules.WITHOUT else "")
+                          + "{{ end }}" for name, url in rules.LINKS.items())
+                + "{{ $text | indent 2 }}{{ end }}\n")
 
 
 NEEDS_PORT = '{{- if not (include "rocelet.port" .) }}{{ fail "podMonitor.enabled: there is no port to scrape (listen)" }}{{ end }}\n'
@@ -232,10 +235,12 @@ def files_of_monitoring(kubectl):
     """Rules and dashboards contain many double braces, so they are files, which the templates include without evaluating them."""
     docs = {d["kind"]: d for d in render(kubectl, "monitoring")}
     rule, dashboards = docs["PrometheusRule"], render(kubectl, "monitoring/dashboards")[0]
-    spec, data = rule.pop("spec"), dashboards.pop("data")
+    rule.pop("spec")
+    data = dashboards.pop("data")
     yield "templates/podmonitor.yaml", only(f"and .Values.podMonitor.enabled ({NO_GROUP})", NEEDS_PORT + simple(docs["PodMonitor"]))
     yield "templates/prometheusrule.yaml", only(f"and .Values.prometheusRule.enabled ({NO_GROUP})", simple(rule) + "spec:\n" + LINKED_RULES)
-    yield "files/rules.yaml", yaml.safe_dump(spec, width=100000)
+    with open(os.path.join(rules.HERE, "rules.yaml"), encoding="utf-8") as f:
+        yield "files/rules.yaml", yaml.safe_dump(yaml.safe_load(f), width=100000)
     dashboards["metadata"]["name"] = "rocelet-dashboards"
     t = Template()
     dashboards["metadata"].update(name=t.put(NAME + "-dashboards"), namespace=t.put(NAMESPACE))

@@ -4,8 +4,9 @@
 
   rules.py [--docs URL] [--grafana URL] [--page URL] [--operator]
 
-  --docs URL      where docs/ is served; alerts link to runbook.md and fleet.md in it
-  --grafana URL   the Grafana that has the dashboards
+  --docs URL      where docs/ is served; alerts link to runbook.md and fleet.md in it. Without it, alerts of causes link to the runbook on the
+                  node's page, and the others have no runbook_url
+  --grafana URL   the Grafana that has the dashboards; without it, alerts have no dashboard_url
   --page URL      the page of a node, with {{ $labels.instance }} or another label of its target
   --operator      a PrometheusRule instead of a file for Prometheus
 """
@@ -14,7 +15,7 @@ import os
 import re
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# The addresses in rules.yaml; each of them is also a value of the Helm chart.
+# The addresses in rules.yaml, which stand for yours; each of them is also a value of the Helm chart.
 LINKS = {"docs": "https://rocelet.dev/docs", "grafana": "https://grafana.example", "page": "http://{{ $labels.instance }}"}
 OPERATOR = """# Generated from rules.yaml by make golden.
 apiVersion: monitoring.coreos.com/v1
@@ -28,10 +29,21 @@ spec:
 """
 
 
+# The runbook of a cause: in docs/, and on the node's page.
+OF_A_CAUSE = LINKS["docs"] + "/runbook.md#{{ $labels.cause }}", LINKS["page"] + "/runbook/{{ $labels.cause }}"
+# Annotations without an address, as regular expressions.
+WITHOUT = {"docs": rf" *runbook_url: '?{re.escape(LINKS['docs'])}/.*\n", "grafana": r" *dashboard_url: .*\n"}
+
+
 def linked(text, links):
-    """Replaces the addresses, which are within single quotes in the file."""
+    """Replaces the addresses, which are within single quotes in the file, and removes the links whose address is not given."""
+    if not links["docs"]:
+        text = text.replace(*OF_A_CAUSE)
     for name, url in LINKS.items():
-        text = text.replace(url + "/", links[name].rstrip("/").replace("'", "''") + "/")
+        if links[name]:
+            text = text.replace(url + "/", links[name].rstrip("/").replace("'", "''") + "/")
+        else:
+            text = re.sub("(?m)^" + WITHOUT[name], "", text)
     return text
 
 
@@ -42,7 +54,7 @@ def for_operator(text):
 def main():
     arguments = argparse.ArgumentParser()
     for name, url in LINKS.items():
-        arguments.add_argument("--" + name, default=url)
+        arguments.add_argument("--" + name, default=url if name == "page" else None)
     arguments.add_argument("--operator", action="store_true")
     given = arguments.parse_args()
     with open(os.path.join(HERE, "rules.yaml"), encoding="utf-8") as f:

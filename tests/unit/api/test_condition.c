@@ -161,6 +161,33 @@ static void test_unhealthy_device(void **state)
 	assert_condition(f, "warning: device link_down, device pci");
 }
 
+/* The advice about a VF's link depends on its PF's, if that is known. */
+static void test_link_of_the_pf(void **state)
+{
+	struct fixture *f = *state;
+	struct netdev *pf = build_netdev(&f->host, "ens1np0", "0000:03:00.0");
+	const struct trouble *t = &f->condition.troubles[0];
+
+	f->table.devices[0].reasons = HEALTH_BIT(HEALTH_LINK_DOWN);
+	pf->carrier = CARRIER_OFF;
+	assert_condition(f, "critical: device link_down");
+	assert_string_equal(
+		t->what,
+		"device 0000:03:00.2 is unhealthy: link_down; its PF ens1np0 is down, too");
+	assert_non_null(strstr(t->help, "Its PF is down, too: check the PF's cable"));
+	pf->carrier = CARRIER_ON;
+	assert_condition(f, "critical: device link_down");
+	assert_non_null(strstr(t->what, "; its PF ens1np0 has a link"));
+	assert_non_null(strstr(t->help, "Its PF has a link: check the VF's link state"));
+	assert_non_null(strstr(condition_link_advice(&f->host, "0000:03:00.0"),
+			       "Check the cable, the optic and the switch port."));
+	/* A link that only the samples show. */
+	f->table.devices[0].reasons = 0;
+	f->ports[1].watch = WATCH_DOWN;
+	assert_condition(f, "warning: link link_down");
+	assert_string_equal(t->what, "the link of a pod's port is down; its PF ens1np0 has a link");
+}
+
 static void test_attachment(void **state)
 {
 	struct fixture *f = *state;
@@ -481,6 +508,7 @@ TEST_GROUP(condition)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_nothing_wrong, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unhealthy_device, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_link_of_the_pf, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_attachment, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_failed_attach, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_lost_link, setup, teardown),

@@ -328,6 +328,18 @@ static void test_empty_lists_print_a_reason(void **state)
 	/* If the kubelet does not answer, the pods are unknown. */
 	assert_fake(OK_JSON("{\"source\":null,\"pods\":[]}"), "pods", CTL_OK,
 		    "unknown: the kubelet has not reported which container has which device\n");
+	/* So may the queue pairs be, with a reason and what to do. */
+	assert_fake(OK_JSON("{\"source\":null,\"error\":null,\"qps\":[]}"), "qps", CTL_NO,
+		    "have not been read yet: repeat the command");
+	assert_fake(OK_JSON("{\"source\":null,\"error\":\"queue pairs: Protocol not supported\","
+			    "\"qps\":[]}"),
+		    "qps", CTL_NO,
+		    "cannot be read: queue pairs: Protocol not supported; this kernel has no RDMA: "
+		    "load ib_core");
+	assert_fake(OK_JSON("{\"source\":null,\"error\":\"x\",\"qps\":[]}"), "qps", CTL_NO,
+		    "cannot be read: x; rocelet retries");
+	assert_fake(OK_JSON("{\"source\":\"netlink\",\"qps\":[]}"), "qps", CTL_OK,
+		    "no queue pairs\n");
 	assert_on_stderr(devices, "devices --field-selector device=c",
 			 "no devices match (2 on this node)\n");
 }
@@ -337,6 +349,10 @@ static void test_empty_lists_print_a_reason(void **state)
 #define VERDICT                                                                                    \
 	"{\"device\":\"mlx5_4\",\"port\":1,\"level\":3,\"severity\":\"critical\",\"cause\":"       \
 	"\"packet_loss\",\"onset\":\"2026-01-02T03:04:05.000Z\"}"
+#define VERDICT_CLEARING                                                                           \
+	"{\"device\":\"mlx5_4\",\"port\":1,\"level\":3,\"severity\":\"critical\",\"cause\":"       \
+	"\"packet_loss\",\"onset\":\"2026-01-02T03:04:05.000Z\",\"lastSeen\":"                     \
+	"\"2026-01-02T03:04:24.000Z\",\"clearingSinceMs\":7}"
 #define TROUBLE                                                                                    \
 	"{\"kind\":\"verdict\",\"word\":\"packet_loss\",\"level\":3,\"severity\":\"critical\","    \
 	"\"ofPf\":false,\"since\":\"2026-01-02T03:04:05.000Z\"}"
@@ -352,7 +368,8 @@ static void test_empty_lists_print_a_reason(void **state)
 	}
 #define LINK_DOWN                                                                                  \
 	"{\"kind\":\"link\",\"word\":\"link_down\",\"level\":2,\"severity\":\"warning\","          \
-	"\"device\":\"mlx5_4\",\"namespace\":\"train\",\"pod\":\"llm-0\"}"
+	"\"since\":\"2026-01-02T03:04:05.000Z\","                                                  \
+	"\"device\":\"mlx5_4\",\"rdma\":\"mlx5_4\",\"namespace\":\"train\",\"pod\":\"llm-0\"}"
 #define OF_A_NODE                                                                                  \
 	{"/api/v1/devices",                                                                        \
 	 OK_JSON("{\"devices\":[{\"id\":\"0000:2a:00.0\",\"netdevs\":[{\"name\":\"ens2np0\"}]},"   \
@@ -467,6 +484,7 @@ static void test_the_reason_is_named(void **state)
 			 "\"ended\":[{},{}]}")},
 		{"/api/v1/pods",
 		 OK_JSON("{\"source\":\"api\",\"pods\":[{\"namespace\":\"train\",\"name\":\"llm-0\","
+			 "\"network\":{\"answer\":\"no\",\"why\":\"No fault is visible\"},"
 			 "\"containers\":[{\"name\":\"c\",\"devices\":[{\"id\":\"0000:2a:00.1\"," OF_PF
 			 "}]}]}]}")},
 		{"/api/v1/ports",
@@ -488,6 +506,16 @@ static void test_the_reason_is_named(void **state)
 		       "mlx5_4/1  warning (PF)  fabric_congestion,pci\n");
 	assert_answers(affected, "pods --no-headers --columns pod,health,causes", CTL_OK,
 		       "train/llm-0  warning (PF)  fabric_congestion,pci\n");
+	/* Only a certain no is a no. */
+	assert_answers(affected, "pods --no-headers --columns pod,network", CTL_OK,
+		       "train/llm-0  not seen\n");
+	/* A selector compares values: without the remark, and each one of a list. */
+	assert_answers(affected, "pods -o name --field-selector health=warning", CTL_OK,
+		       "train/llm-0\n");
+	assert_answers(affected, "pods --field-selector health!=warning", CTL_OK, "no pods match");
+	assert_answers(affected, "ports -o name --field-selector health=warning,causes=pci", CTL_OK,
+		       "mlx5_4/1\n");
+	assert_answers(affected, "ports --field-selector causes=fabric", CTL_OK, "no ports match");
 	assert_answers(affected, "explain mlx5_4", CTL_OK,
 		       "; warning: fabric_congestion of its PF, since 2026-01-02T03:04:05Z (31s)");
 	assert_answers(affected, "diagnose", CTL_WARNING,
@@ -617,6 +645,19 @@ static void test_no_all_clear_with_open_verdicts(void **state)
 		DIAGNOSIS_WITH("", LINK_DOWN, PORT_DOWN),
 		NO_MORE};
 
+	static const struct fake_route better[] = {
+		{"/api/v1/ports",
+		 OK_JSON("{\"time\":\"2026-01-02T03:04:36.000Z\",\"ports\":[{"
+			 "\"device\":\"mlx5_4\",\"port\":1,\"troubles\":[" TROUBLE "]}]}")},
+		OF_A_NODE,
+		EXPLAINED,
+		DIAGNOSIS("{\"cause\":\"bad_link\"}," VERDICT_CLEARING, PORT_JUDGED),
+		NO_MORE};
+	static const struct fake_route started[] = {
+		{"/api/v1/events", OK_JSON("{\"events\":[]}")},
+		{"/api/v1", OK_JSON("{\"started\":\"2026-01-02T03:00:00.000Z\"}")},
+		NO_MORE};
+
 	(void)state;
 	assert_answers(well, "doctor", CTL_OK, "no problems found in rocelet itself\n");
 	assert_answers(ill, "doctor", CTL_OK,
@@ -629,13 +670,22 @@ static void test_no_all_clear_with_open_verdicts(void **state)
 	assert_answers(ill, "status", CTL_NO,
 		       "rocelet     ready, no findings\nnetwork     1 problem: 1 critical\n");
 	assert_answers(lost, "status", CTL_NO, "network     1 problem: 1 warning\n");
-	assert_answers(lost, "status", CTL_NO, "the link is down: mlx5_4/1 (train/llm-0)\n");
+	/* A problem without a verdict has a row, as a verdict has. */
+	assert_answers(lost, "status", CTL_NO, "SEVERITY  FOR  PORT");
+	assert_answers(lost, "status", CTL_NO, "warning   31s  mlx5_4  link_down  train/llm-0\n");
 	assert_answers(lost, "diagnose", CTL_WARNING, "the link is down: mlx5_4/1 (train/llm-0)\n");
 	assert_answers(ill, "explain mlx5_4", CTL_OK,
 		       "0000:2a:00.1 (mlx5_4, ens2v0): taken; VF 0 of 0000:2a:00.0 (ens2np0); "
 		       "critical: packet_loss, since 2026-01-02T03:04:05Z (31s)\n"
 		       "    node: keep it in service\n"
 		       "    shortly before: 2026-01-02T03:03:00.000Z  Warning  PfcChanged");
+	assert_answers(
+		better, "explain mlx5_4", CTL_OK,
+		"; critical: packet_loss, since 2026-01-02T03:04:05Z (31s), better now, last "
+		"seen 12s ago\n");
+	assert_answers(started, "events", CTL_OK,
+		       "no events\nrocelet remembers events since its start at "
+		       "2026-01-02T03:00:00Z\n");
 	assert_answers(well, "explain mlx5_4", CTL_OK,
 		       "0000:2a:00.1 (mlx5_4, ens2v0): taken; VF 0 of 0000:2a:00.0 (ens2np0)\n");
 	assert_answers(ill, "explain mlx5_4 -o json", CTL_OK,
@@ -820,7 +870,7 @@ static void test_documents_of_unexpected_types(void **state)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		json_t *document = json_loads(texts[i], 0, NULL);
 
-		ctl_show_explain(document, document, document, f);
+		ctl_show_explain(document, document, document, document, f);
 		ctl_show_doctor(document, document, f);
 		ctl_show_diagnosis(document, true, f);
 		ctl_show_attached(document, f);

@@ -630,9 +630,9 @@ static void test_numbers_are_never_cut(void **state)
 	top_draw(&v, &m, 300, 24, put, &wide);
 	assert_string_equal(wide.rows[1],
 			    "1 problem: 1 critical, 1 pod port down; loss 1273/s, CE 0.0%, 1-18 of "
-			    "136 ports; by verdict; RX 13.3T, TX 13.3T");
+			    "136 ports; sorted by verdict; RX 13.3T, TX 13.3T");
 	assert_string_equal(wide.rows[23],
-			    "mlx5_7/1: packet_loss, train/a-worker-with-a-long-name-33, since 3m: "
+			    "mlx5_7/1: packet_loss, train/a-worker-with-a-long-name-33, for 3m: "
 			    "packets are lost");
 	for (size_t width = 1; width < 200; width++) {
 		struct screen s = {.height = 0};
@@ -645,7 +645,7 @@ static void test_numbers_are_never_cut(void **state)
 		if (width >= 80) {
 			assert_non_null(strstr(s.rows[1], "1-18 of 136 ports"));
 			assert_non_null(
-				strstr(s.rows[23], "train/a-worker-with-a-long-name-33, since 3m"));
+				strstr(s.rows[23], "train/a-worker-with-a-long-name-33, for 3m"));
 		}
 	}
 	press(&v, &m, "jjjjjjjjjjjjjjjjjjjj");
@@ -732,7 +732,7 @@ static void test_devices_in_trouble(void **state)
 	assert_null(strstr(s.rows[1], "no problems"));
 	assert_non_null(strstr(s.rows[3], "VERDICT           FOR  POD"));
 	assert_non_null(strstr(s.rows[4], "crit: link_down   >5m  train/a"));
-	assert_string_equal(s.rows[7], "mlx5_1/1: link_down, train/a, since 5m or longer: it is "
+	assert_string_equal(s.rows[7], "mlx5_1/1: link_down, train/a, for 5m or longer: it is "
 				       "unhealthy");
 	top_model_done(&m);
 }
@@ -897,7 +897,7 @@ static void test_totals_and_identity(void **state)
 	assert_string_equal(
 		s.rows[1],
 		"3 problems: 2 critical, 1 warning, 1 information; loss 2.0/s, CE 8.1%, pause 50%, "
-		"4 ports; by verdict; RX 488G, TX 196G");
+		"4 ports; sorted by verdict");
 	top_model_identity(&m, NULL, 1000);
 	top_draw(&v, &m, 120, 12, put, &s);
 	assert_string_equal(s.rows[0], "rocelet  2026-01-02T03:04:05Z");

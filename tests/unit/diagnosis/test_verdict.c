@@ -92,6 +92,28 @@ static void test_pods_of_the_vfs(void **state)
 	assert_pods(&v[7], v, 8, "");
 }
 
+/* The pods of a verdict that a pod causes are that pod, but it affects those whose verdicts it
+ * explains. */
+static void test_pods_that_cause_it(void **state)
+{
+	struct verdict v[3];
+	size_t pos = 0;
+
+	(void)state;
+	make(&v[0], "mlx5_0", CAUSE_NOISY_NEIGHBOUR, "noisy");
+	make(&v[1], "mlx5_1", CAUSE_FABRIC_CONGESTION, "a");
+	make_symptom(&v[1], "mlx5_0", CAUSE_NOISY_NEIGHBOUR);
+	make(&v[2], "mlx5_2", CAUSE_PEER_GONE, "b");
+	strcpy(v[0].function, "pf");
+	assert_pods(&v[0], v, 3, "noisy ");
+	assert_string_equal(verdict_next_victim(&v[0], v, 3, &pos)->name, "a");
+	assert_null(verdict_next_victim(&v[0], v, 3, &pos));
+	pos = 0;
+	assert_null(verdict_next_victim(&v[1], v, 3, &pos));
+	assert_int_equal(verdict_relation(&v[0], v, 3, "mlx5_1", 1, "pf"), VERDICT_OF_PF);
+	assert_int_equal(verdict_relation(&v[0], v, 3, "mlx5_2", 1, "pf"), VERDICT_UNRELATED);
+}
+
 static void test_main_evidence(void **state)
 {
 	const double none = (double)NAN;
@@ -170,8 +192,11 @@ static void test_masks_are_priorities(void **state)
 TEST_GROUP(verdict)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pods_of_its_own),	     cmocka_unit_test(test_pods_of_the_vfs),
-		cmocka_unit_test(test_main_evidence),	     cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_pods_of_its_own),
+		cmocka_unit_test(test_pods_of_the_vfs),
+		cmocka_unit_test(test_pods_that_cause_it),
+		cmocka_unit_test(test_main_evidence),
+		cmocka_unit_test(test_texts),
 		cmocka_unit_test(test_masks_are_priorities),
 	};
 
