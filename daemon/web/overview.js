@@ -28,7 +28,7 @@ function isBlind(p) {
 // Pods' ports and devices without a verdict that are not known to be fine: such ports, and devices with a trouble that their port does not have. {key, what, word: for the title, state, port: or null, device: its ID, pod,
 // troubles}
 function blindItems(model) {
-	const isOwn = ({device: {port}}) => !port || (port.troubles.length === 0 && port.verdicts.length === 0 && !isBlind(port));
+	const isOwn = ({device: {port}, ...trouble}) => !port ? true : model.uncovered(port, [trouble]).length > 0 && !port.state.ofPf && (port.troubles.length === 0 && port.verdicts.length === 0 && !isBlind(port));
 	const ports = (model.isCut ? [] : model.ports.filter(isBlind)).map((p) => ({key: p.key, what: 'port', word: isDown(p) ? 'down' : p.state.kind === 'unhealthy' ? 'unhealthy' : 'not judged', state: p.state, port: p, device: p.key, pod: p.facts.pod ? {namespace: p.facts.namespace, name: p.facts.pod} : null, troubles: p.troubles}));
 	const devices = (model.pods ?? []).flatMap((pod) => [...groupBy(pod.troubles.filter(isOwn), ({device}) => device.id).values()].map((troubles) => ({key: `${pod.key} ${troubles[0].device.id}`, what: 'device', word: 'in trouble', state: troubleState(troubles), port: troubles[0].device.port, device: troubles[0].device.id, pod, troubles})));
 	const byName = ({pod, device}) => (pod ? podKey(pod) : device);
@@ -82,6 +82,13 @@ function makeAffected(model) {
 		make('ul', {class: 'affected'}, pods.slice(0, AFFECTED_SHOWN).map((pod) => make('li', {key: pod.key}, makeMark(pod.state.kind), make('div', {}, make('p', {}, makePodLink(pod)), make('p', {}, podStateCell(pod)))))));
 }
 
+// What is wrong besides the ports: {text, short: the same for the bar, href}.
+function otherTroubles(model) {
+	const failures = sumOf(model.store.events.filter((e) => e.reason === 'QueuePairFailed' && Date.parse(e.last) > model.nowMs - ENDED_MS).map((e) => e.count)), config = rejectedConfig(model);
+	return [config && {text: lowerFirst(config.title), short: config.title, href: '#agent'},
+		failures > 0 && {text: `${count(failures, 'queue pair')} failed in the last hour`, short: `${grouped(failures)} failed ${failures === 1 ? 'QP' : 'QPs'}`, href: '#events?topic=application'}].filter(Boolean);
+}
+
 // {kind, title, lines}: the summary of this node.
 function headline(page, model) {
 	const {store} = model;
@@ -102,7 +109,8 @@ function headline(page, model) {
 		return {kind: 'warming', title: 'No verdict yet', lines: [`The ports are being ${model.watchedText(warming)}.`]};
 	if (judged === 0)
 		return {kind: 'unknown', title: 'No port could be judged', lines: ['No port in use has a link and counters that can be read.']};
-	return {kind: 'ok', title: `No problems found on ${count(judged, 'port')} in use`, lines: ['Each was judged with the newest sample.', tally.info ? `${count(tally.info, 'port has', 'ports have')} a note below.` : null, tally.unknown ? `${count(tally.unknown, 'port is', 'ports are')} not judged.` : null].filter(Boolean)};
+	const others = otherTroubles(model);
+	return {kind: others.length > 0 ? 'warning' : 'ok', others, title: `No problems found on ${count(judged, 'port')} in use`, lines: [others.length > 0 && `But ${others.map(({text}) => text).join(', ')}.`, 'Each was judged with the newest sample.', tally.info ? `${count(tally.info, 'port has', 'ports have')} a note below.` : null, tally.unknown ? `${count(tally.unknown, 'port is', 'ports are')} not judged.` : null].filter(Boolean)};
 }
 
 function makeTally(model) {
@@ -325,10 +333,16 @@ function makeEventsBeside(model) {
 		: make('ul', {class: 'event-lines'}, runs.map((run) => makeEventRun(model, run))));
 }
 
+// Is the finding about a device whose problem is listed?
+function isOfProblem(model, f) {
+	const p = f.kind === 'unhealthy' ? model.portByName.get(f.object) ?? model.portByKey.get(f.object) : null;
+	return Boolean(p && [p, p.lane?.head ?? p].some((one) => isDown(one) && one.verdicts.some(isProblemVerdict)) && p.troubles.every(({word}) => LINK_WORDS.has(word)));
+}
+
 function makeAgentBeside(page, model) {
-	const {doctor} = model.documents;
-	return makePanel('Agent', make('a', {href: '#agent', 'aria-label': 'all about the agent'}, 'All'), doctor === null ? make('p', {class: 'quiet'}, page.missing('api/v1/doctor')) : doctor.findings.length === 0 ? make('p', {class: 'quiet'}, model.dead ? 'Not known now.' : 'Agent health: no findings.')
-		: findingGroups(doctor.findings).slice(0, 4).map((group, i) => [group[0], group, i]).map(([f, group, i]) => make('div', {class: 'agent-line', key: String(i)}, make('p', {}, makeMark('unhealthy', false), ' ', makeFindingTitle(f), group.slice(0, OBJECTS_NAMED).map((one, n) => one.object && [n > 0 ? ', ' : ' ', makeObjectLink(model, one.object)]), group.length > OBJECTS_NAMED && ` and ${group.length - OBJECTS_NAMED} more`), make('p', {class: 'quiet clip two', 'data-tip': shown(f.what)}, sentenceCase(withClock(shown(f.what)))))));
+	const {doctor} = model.documents, findings = (doctor?.findings ?? []).filter((f) => !isOfProblem(model, f));
+	return makePanel('Agent', make('a', {href: '#agent', 'aria-label': 'all about the agent'}, 'All'), doctor === null ? make('p', {class: 'quiet'}, page.missing('api/v1/doctor')) : findings.length === 0 ? make('p', {class: 'quiet'}, model.dead ? 'Not known now.' : doctor.findings.length > 0 ? 'Agent health: no findings but the problems listed here.' : 'Agent health: no findings.')
+		: findingGroups(findings).slice(0, 4).map((group, i) => [group[0], group, i]).map(([f, group, i]) => make('div', {class: 'agent-line', key: String(i)}, make('p', {}, makeMark('unhealthy', false), ' ', makeFindingTitle(f), group.slice(0, OBJECTS_NAMED).map((one, n) => one.object && [n > 0 ? ', ' : ' ', makeObjectLink(model, one.object)]), group.length > OBJECTS_NAMED && ` and ${group.length - OBJECTS_NAMED} more`), make('p', {class: 'quiet clip two', 'data-tip': shown(f.what)}, sentenceCase(withClock(shown(f.what)))))));
 }
 
 // Shown in place of problems, figures and rails if the node has no port.

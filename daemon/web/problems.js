@@ -156,7 +156,7 @@ function makeProblemSpark(model, verdicts) {
 
 // A row of one verdict, or of several with the same cause and severity. The netdev is left out if there are pods, which need its place.
 function problemHead(page, model, verdicts, key, unfolded) {
-	const [v] = verdicts, byPort = onePerPort(verdicts), times = problemTimes(model, verdicts), title = sentenceCase(v.sentence).replace(/ \(direction: \w+\)/, ''), end = title.lastIndexOf(' ') + 1;
+	const [v] = verdicts, byPort = onePerPort(verdicts), times = problemTimes(model, verdicts), title = (v.cause === 'link_flap' ? verdictTitle(v) : sentenceCase(v.sentence)).replace(/ \(direction: \w+\)/, ''), end = title.lastIndexOf(' ') + 1;
 	const name = verdicts.length > 1 ? [title.slice(0, end), make('span', {class: 'together'}, `${title.slice(end)}: ${groupText(verdicts)}`)] : title;
 	return make('div', {class: 'problem-head', onclick: (event) => event.target.closest('a') || page.unfold(key)},
 		verdictMark(v),
@@ -225,22 +225,22 @@ function problemBody(page, model, v) {
 
 function makeProblem(page, model, v) {
 	const key = problemKey(v), unfolded = page.unfolded.has(key);
-	return make('article', {class: 'problem verdict', key, 'data-severity': v.severity, 'data-ended': v.ended ? 'yes' : null, 'aria-label': `${v.ended ? `${endOf(v).said}: ` : ''}${causeTitle(v.cause)} on ${shown(portKey(v))}`},
+	return make('article', {class: 'problem verdict', key, 'data-severity': v.severity, 'data-ended': v.ended ? 'yes' : null, 'aria-label': `${v.ended ? `${endOf(v).said}: ` : ''}${verdictTitle(v)} on ${shown(portKey(v))}`},
 		problemHead(page, model, [v], key, unfolded), unfolded && problemBody(page, model, v));
 }
 
 function groupKey(v) {
-	return `group ${v.cause} ${v.severity} ${v.ended ? endOf(v).said : ''}`;
+	return `group ${verdictTitle(v)} ${v.severity} ${v.ended ? endOf(v).said : ''}`;
 }
 
 function makeGroup(page, model, verdicts) {
 	const [v] = verdicts, key = groupKey(v), unfolded = page.unfolded.has(key);
-	return make('article', {class: 'problem group', key, 'data-severity': v.severity, 'data-ended': v.ended ? 'yes' : null, 'aria-label': `${v.ended ? `${endOf(v).said}: ` : ''}${causeTitle(v.cause)}: ${groupText(verdicts)}`},
+	return make('article', {class: 'problem group', key, 'data-severity': v.severity, 'data-ended': v.ended ? 'yes' : null, 'aria-label': `${v.ended ? `${endOf(v).said}: ` : ''}${verdictTitle(v)}: ${groupText(verdicts)}`},
 		problemHead(page, model, verdicts, key, unfolded), unfolded && make('div', {class: 'members'}, verdicts.map((one) => makeProblem(page, model, one))));
 }
 
 function problemRows(page, model, verdicts) {
-	return [...groupBy(verdicts, (v) => `${v.cause} ${v.severity} ${endOf(v).said}`).values()].flatMap((group) => (group.length >= GROUP_FROM ? [makeGroup(page, model, group)] : group.map((v) => makeProblem(page, model, v))));
+	return [...groupBy(verdicts, (v) => `${verdictTitle(v)} ${v.severity} ${endOf(v).said}`).values()].flatMap((group) => (group.length >= GROUP_FROM ? [makeGroup(page, model, group)] : group.map((v) => makeProblem(page, model, v))));
 }
 
 // A note if the daemon has not run for all of the `covered` milliseconds that a list is about; else null.
