@@ -268,7 +268,7 @@ function unfitReasons(model, pool) {
 function poolParts(model, pool) {
 	const unfit = Math.max(0, pool.devices - pool.healthy), used = Math.max(0, pool.devices - unfit - pool.free), allocated = Math.min(used, pool.allocated), heldUnfit = Math.min(unfit, pool.allocated - allocated);
 	const reasons = unfitReasons(model, pool), isExplained = sumOf(reasons.map(([, n]) => n)) === unfit - heldUnfit;
-	return [['used', allocated, 'allocated'], ['used-unhealthy', heldUnfit, 'allocated and unhealthy'], ['blocked', used - allocated, isKnown(pool.gidCapacity) && pool.gidCapacity < pool.devices ? 'without a RoCE address left' : 'reserved or returning'],
+	return [['used', allocated, 'allocated'], ['used-unhealthy', heldUnfit, 'allocated and unhealthy'], ['blocked', used - allocated, pool.registration !== 'registered' && isKnown(pool.registration) ? 'not offered' : isKnown(pool.gidCapacity) && pool.gidCapacity < pool.devices ? 'without a RoCE address left' : 'reserved or returning'],
 		['free', pool.free, 'available'], ['unhealthy', unfit - heldUnfit, `unhealthy${isExplained && reasons.length > 0 ? `: ${reasons.map(([text, n]) => (reasons.length > 1 ? `${n} ${text}` : text)).join('; ')}` : ''}`]].filter(([, n]) => n > 0);
 }
 
@@ -322,7 +322,7 @@ function makeEventTime(model, unixMs) {
 
 function makeEventRun(model, run) {
 	const [e] = run, n = sumOf(run.map((one) => one.count)), kind = eventKind(e), verdict = eventVerdict(e), devices = [...new Set(run.map((one) => one.device).filter(Boolean))];
-	const what = run.length === 1 ? [e.device && makeObjectLink(model, e.device), make('span', {class: 'quiet clip', 'data-tip': eventMessage(model, e)}, eventDetail(model, e))]
+	const what = run.length === 1 ? [e.device && makeObjectLink(model, e.device), make('span', {class: 'quiet clip two', 'data-tip': eventMessage(model, e)}, eventDetail(model, e))]
 		: verdict ? [makeObjectLink(model, devices[0]), devices.length > 1 && make('span', {class: 'quiet'}, `and ${devices.length - 1} more`)] : makePodLink(e);
 	return make('li', {key: eventKey(e)}, makeEventTime(model, Date.parse(e.last)), make('div', {}, make('p', {}, make('span', {class: 'state', 'data-kind': kind}, eventTitle(e)), n > 1 && ` ×${scaledCount(n)}`), make('p', {class: 'event-what'}, what)));
 }

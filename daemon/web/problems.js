@@ -140,13 +140,20 @@ function linkRate(model, v) {
 	return model.portByKey.get(portKey(v))?.facts.rateBitsPerSecond ?? null;
 }
 
+// What is beside the number of a row: whether it is a mean, and of several ports the worst.
+function muchWords(main, n, counted) {
+	const isMean = ['ratio', '1/s', 'B/s'].includes(main.unit);
+	return [isMean && (n > 1 || !counted) && 'mean', n > 1 && 'worst port', n === 1 && counted].filter(Boolean).join(', ');
+}
+
 function makeMuch(page, model, verdicts) {
 	const v = verdicts.reduce((a, b) => (excess(b) > excess(a) ? b : a)), main = mainEvidence(v), isLimited = main && isKnown(main.threshold);
 	if (isOfFailures(main))
 		return makeFailures(page, model, v, main);
 	const counted = main && chartText(v, main, linkRate(model, v));
-	return main && [make('p', {class: 'much', 'data-hot': v.ended || !isBeyond(v, main) ? null : v.severity}, evidenceText(main), (verdicts.length > 1 || counted) && make('small', {}, verdicts.length > 1 ? ' at worst' : ` ${counted}`)),
-		make('p', {class: 'quiet much-of', 'data-tip': [sentenceCase(shown(main.name)), counted].filter(Boolean).join(': ')}, make('span', {class: 'clip'}, isLimited ? `${evidenceTitle(main.name)},` : evidenceTitle(main.name)), isLimited && make('span', {}, evidenceLimit(main)))];
+	const words = main && muchWords(main, onePerPort(verdicts).length, counted), isBelow = isLimited && !v.ended && !isBeyond(v, main);
+	return main && [make('p', {class: 'much', 'data-hot': v.ended || !isBeyond(v, main) ? null : v.severity}, evidenceText(main), words && make('small', {}, ` ${words}`)),
+		make('p', {class: 'quiet much-of', 'data-tip': [sentenceCase(shown(main.name)), counted].filter(Boolean).join(': ')}, make('span', {class: 'clip'}, isLimited ? `${evidenceTitle(main.name)},` : evidenceTitle(main.name)), isLimited && make('span', {}, `${isBelow && !LESS_IS_WORSE.has(v.cause) ? 'now below ' : ''}${evidenceLimit(main)}`))];
 }
 
 function makeProblemSpark(model, verdicts) {

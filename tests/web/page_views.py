@@ -488,3 +488,36 @@ def a_column_that_no_row_has_takes_no_room():
         page = altered(node, "(path, document) => { if (path === 'pods') for (const pod of document.pods) pod.containers[0].devices[0].attachment = {state: 'in_pod', since: new Date().toISOString(), drift: [], error: null, ips: [], interface: 'net1'}; }", "#pods")
         page.until("the column", "document.querySelector('.list thead .c-age') && /\\d s/.test(document.querySelector('.list tbody .c-age').innerText)")
         page.close()
+
+
+NAMED = """(path, document) => { if (path === 'live') {
+    for (const v of document.verdicts ?? []) Object.assign(v, {podCount: 4, pods: [{namespace: 'train', name: 'llama3-70b-sft-worker-4'}]});
+    document.events.events = ['fabric_congestion is now critical; x: 1', 'packet_loss, warning: packets are lost', 'fabric_congestion, warning: y'].map((text, i) => ({type: 'Warning', reason: i ? 'DiagnosisOnset' : 'DiagnosisWorse', namespace: 'train', pod: 'llama3-70b-sft-worker-4', device: '0000:18:00.0', message: `mlx5_0 port 1: ${text}`, count: 1, first: document.time, last: document.time})); } }"""
+COLLIDE = """(() => { const boxes = [...document.querySelectorAll('.problem-pods *')].filter((e) => !e.querySelector('*') && e.offsetWidth > 0).map((e) => e.getBoundingClientRect()), end = document.querySelector('.problem-what').getBoundingClientRect().right;
+    return boxes.some((a, i) => a.right > end + 1 || boxes.slice(i + 1).some((b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1)); })()"""
+CUT = "[...document.querySelectorAll('td.c-reason .state')].filter((e) => e.getBoundingClientRect().right > e.closest('td').getBoundingClientRect().right + 1 || e.closest('td').scrollWidth > e.closest('td').clientWidth + 1).map((e) => e.innerText)"
+
+
+@check
+def what_happened_is_not_cut():
+    """The names of pods in a problem do not lie over each other, and a title of an event keeps its verb, at any width."""
+    with PageNode() as node:
+        node.story(PF).play(TRAFFIC, LOSS)
+        eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
+        page = altered(node, NAMED)
+        page.until("its pods", "document.querySelector('.problem-pods')")
+        found = []
+        for width in (1440, 1180, 1024, 900, 759, 720, 700, 400, 320):
+            page.look(width, 900)
+            page.until("drawn", f"innerWidth === {width} && document.querySelector('.problem-pods')")
+            found.append((width, page.run(COLLIDE)))
+        equal([width for width, collides in found if collides], [])
+        page.run("location.hash = '#events'")
+        page.until("rows", "document.querySelectorAll('td.c-reason').length >= 3")
+        found = []
+        for width in (1440, 1320, 1180, 1024, 960, 900):
+            page.look(width, 900)
+            page.until("drawn", f"innerWidth === {width}")
+            found += [(width, text) for text in page.run(CUT)] + ([] if page.run("document.documentElement.scrollWidth <= innerWidth") else [(width, "wide")])
+        equal(found, [])
+        page.close()
