@@ -149,14 +149,14 @@ class AgentView {
 	}
 
 	render(model) {
-		const {page} = this, {store} = model, {doctor, config} = model.documents, agent = page.documents.get(AGENT_PATH, ['config', 'resources'], AGENT_READ_MS);
+		const {page} = this, {store} = model, {doctor, config} = model.documents, findings = (doctor?.findings ?? []).filter((f) => f !== rejectedConfig(model)?.found), agent = page.documents.get(AGENT_PATH, ['config', 'resources'], AGENT_READ_MS);
 		if (agent && store.startedMs !== null)
 			agentCounts.take(agent, page.documents.readAt(AGENT_PATH), model.nowMs - Date.now(), store.startedMs);
 		const runs = model.dead && page.state.kind === 'lost' ? `started at ${clock(store.startedMs)}, last sample at ${clock(model.sampleMs())}` : `running for ${span(model.nowMs - store.startedMs)}, ${model.dead ? `last sample at ${clock(model.sampleMs())}` : samplingText(model, agentCounts.sampling())}`;
 		return [make('header', {class: 'view-head'}, make('h1', {}, 'Agent'), store.startedMs !== null && make('span', {class: 'quiet'}, `rocelet ${shown(store.version)}, ${runs}`)),
 			model.dead && makeNotice({kind: 'unknown', text: 'Not known now', why: page.state.text}), makeConfigNotice(model),
 			make('div', {class: 'halves'}, make('div', {class: 'column'},
-				makePanel('Findings', makeCode('rocectl doctor'), doctor === null ? make('p', {class: 'quiet'}, page.missing('api/v1/doctor')) : doctor.findings.length === 0 ? make('p', {class: 'quiet'}, model.dead ? 'Not known: the newest sample is too old.' : 'Agent health: no findings.') : make('ul', {class: 'findings'}, findingGroups(doctor.findings).map((group, i) => makeFinding(model, group, i)))),
+				makePanel('Findings', makeCode('rocectl doctor'), doctor === null ? make('p', {class: 'quiet'}, page.missing('api/v1/doctor')) : findings.length === 0 ? make('p', {class: 'quiet'}, model.dead ? 'Not known: the newest sample is too old.' : doctor.findings.length > 0 ? 'Agent health: no other findings.' : 'Agent health: no findings.') : make('ul', {class: 'findings'}, findingGroups(findings).map((group, i) => makeFinding(model, group, i)))),
 				makePanel('Causes not judged', make('span', {class: 'quiet'}, 'by what is missing'), makeUndecided(model, agent))),
 			make('div', {class: 'column'}, makePanel('Parts of rocelet', null, makeParts(page, model, agent)), makePanel('Configuration in effect', makeCode('rocelet --print-config'), config === null ? make('p', {class: 'quiet'}, page.missing('api/v1/config')) : this.settings.render(config))))];
 	}

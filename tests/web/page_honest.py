@@ -177,6 +177,8 @@ def events_do_not_repeat_the_problems():
         page.until("the problems", "document.querySelector('.problem')")
         page.until("the events", "page.store.events.some((e) => e.reason === 'DiagnosisOnset')")
         page.until("not twice", "[...document.querySelectorAll('.event-lines .state')].every((e) => e.innerText !== 'Packet loss began')")
+        # Nor that one became worse, or what was after its end.
+        equal(page.run("""['DiagnosisOnset', 'DiagnosisWorse', 'DiagnosisEnd'].map((reason) => isOpenOnset(page.model, {...page.store.events.find((e) => e.reason === 'DiagnosisOnset' && e.message.includes('packet_loss')), reason}))"""), [True, True, False])
         kinds = page.run("page.store.events.filter((e) => e.reason === 'DiagnosisOnset' && e.message.includes('packet_loss')).map((e) => [eventKind(e), eventTitle(e)])")
         equal(set(map(tuple, kinds)), {("critical", "Packet loss began")})
         page.close()

@@ -92,7 +92,7 @@ def a_rail_is_as_bad_as_the_worst_of_its_ports():
         equal(len(set(colours[:3])), 3)
         equal((page.run(f"{legend % 'unknown'}.borderStyle"), page.run(f"{legend % 'idle'}.borderStyle")), ("dotted", "solid"))
         node.hang()
-        page.until("old", "document.body.dataset.old === 'yes'")
+        page.until("old", "document.body.dataset.old === 'yes' && document.querySelector('a.cell[data-kind=unknown]')")
         equal(page.run(f"{legend % 'critical'}.backgroundColor"), colours[0])
         # A VF without a verdict is not known any more, and dotted. One with a verdict stays solid, and keeps its colour, faded.
         equal(page.run(f"['unknown', '{severity}'].map((kind) => getComputedStyle(document.querySelector(`a.cell[data-kind=${{kind}}]`)).borderStyle)"), ["dotted", "solid"])
@@ -126,7 +126,7 @@ def a_problem_names_its_pod_and_its_number():
         page.close()
         page = altered(node, MANY % "'affected'")
         page.until("how many", f"{PODS} === 'affects train/job-7 and 16 more'")
-        equal(page.text(".problem-much").split(), ["18.2", "%", "Pause", "out,", "limit", "10", "%"])
+        equal(page.text(".problem-much").split(), ["18.2", "%", "mean", "Pause", "out,", "limit", "10", "%"])
         equal("direction" in page.text(".problem h3"), False)
         page.run(UNFOLD)
         # The main number has a chart with its limit and a time axis, which ends with the row.

@@ -188,6 +188,8 @@ def a_rejected_configuration_is_a_band():
             page = opened(node, place)
             page.until("a band", "document.querySelector('.rejected')")
             equal(page.text(".rejected h2").strip(), "Configuration rejected")
+            # It is in one place: the findings do not repeat it.
+            equal(page.run("[...document.querySelectorAll('.findings li, .agent-line')].filter((e) => /warming_seconds/.test(e.innerText)).length"), 0)
             rows = dict(page.run(BAND))
             equal((rows["File"], rows["Key"], rows["Error"]), (f"{path}, line\u00a02", "diagnosis.warming_seconds", "Is not a number"))
             assert rows["In force"].startswith("The previous configuration stays in use until the file is corrected."), rows
@@ -519,5 +521,29 @@ def what_happened_is_not_cut():
             page.look(width, 900)
             page.until("drawn", f"innerWidth === {width}")
             found += [(width, text) for text in page.run(CUT)] + ([] if page.run("document.documentElement.scrollWidth <= innerWidth") else [(width, "wide")])
+        equal(found, [])
+        page.close()
+
+
+LONG = """(path, document) => { if (path === 'ports') for (const p of document.ports) if (p.kind === 'vf') Object.assign(p, {namespace: 'ml-platform-serving', pod: 'vllm-deepseek-r1-7d5fc8d9b6-q4z7m'});
+    if (path === 'live') document.events.events = [{type: 'Warning', reason: 'AttachFailed', namespace: 'ml-platform-serving', pod: 'vllm-deepseek-r1-7d5fc8d9b6-q4z7m', device: '0000:18:00.1', message: 'x', count: 1, first: document.time, last: document.time}]; }"""
+ENDS_CUT = """[...document.querySelectorAll('table.list td .name.pod')].filter((e) => e.offsetWidth > 0).filter((e) => { const end = e.querySelector('.cut > span:last-child'), cell = e.closest('td').getBoundingClientRect();
+    return end.getBoundingClientRect().right > Math.min(cell.right, e.getBoundingClientRect().right) + 1; }).length"""
+
+
+@check
+def the_end_of_a_pods_name_is_not_cut_off():
+    """Siblings differ there: what does not fit is shortened before it, or has an ellipsis."""
+    with PageNode() as node:
+        node.judged(VF)
+        page = altered(node, LONG, "#ports")
+        found = []
+        for place in ("ports", "events"):
+            page.run(f"location.hash = '#{place}'")
+            page.until(place, f"page.path === '{place}' && document.querySelector('table.list td .name.pod')")
+            for width in (1440, 1320, 1180, 1024, 900):
+                page.look(width, 900)
+                page.until("drawn", f"innerWidth === {width}")
+                found += [(place, width)] if page.run(ENDS_CUT) else []
         equal(found, [])
         page.close()
