@@ -160,7 +160,7 @@ class HistoryPanel {
 		return make('section', {class: 'panel history', 'aria-labelledby': 'history-title'}, make('h2', {id: 'history-title', class: 'unseen'}, 'The last 15 minutes'), this.control(), this.strip(model, now - this.ageSeconds(LEAST_STRIP_S), now, eventsIn(now - HISTORY_S, now)),
 			ports.length === 1 && this.specs === CHARTS ? make('div', {class: 'charts'}, this.chartsOf(ports[0]).map((chart) => chart.element))
 				: make('div', {class: 'multiples'}, ports.map((p) => make('div', {key: p.key}, make('h3', {}, makeMark(this.stateOf(p).kind), makePortLink(p.facts), p.lane && make('span', {class: 'quiet'}, ` rail ${p.lane.n}`)), this.chartsOf(p).map((chart) => chart.element)))),
-			make('p', {class: 'quiet note'}, `Earlier times: Prometheus, dashboard ${DASHBOARDS[this.specs === CHARTS ? 'port' : 'pod']}.`));
+			make('p', {class: 'quiet earlier'}, `Earlier times: Prometheus, dashboard ${DASHBOARDS[this.specs === CHARTS ? 'port' : 'pod']}.`));
 	}
 
 	draw() {

@@ -89,6 +89,12 @@ function otherTroubles(model) {
 		failures > 0 && {text: `${count(failures, 'queue pair')} failed in the last hour`, short: `${grouped(failures)} failed ${failures === 1 ? 'QP' : 'QPs'}`, href: '#events?topic=application'}].filter(Boolean);
 }
 
+// Ports that have no problem of their own, but are as critical as their PF.
+function affectedText(model) {
+	const n = (model.ports ?? []).filter((p) => p.state.ofPf).length;
+	return n > 0 && `${count(n, 'VF of a pod is', 'VFs of pods are')} affected through ${n === 1 ? 'its PF' : 'their PFs'}.`;
+}
+
 // {kind, title, lines}: the summary of this node.
 function headline(page, model) {
 	const {store} = model;
@@ -97,7 +103,7 @@ function headline(page, model) {
 	if (model.dead)
 		return {kind: 'unknown', title: `State unknown since ${clock(model.sampleMs())}`, lines: [`Last known: ${store.problemCount ? problemsText(model) : 'no problems'}.`]};
 	if (store.problemCount > 0)
-		return {kind: model.verdicts[0].severity, title: problemsText(model), lines: [model.ports && blindness(model) && `${blindness(model).title}.`].filter(Boolean)};
+		return {kind: model.verdicts[0].severity, title: problemsText(model), lines: [affectedText(model), model.ports && blindness(model) && `${blindness(model).title}.`].filter(Boolean)};
 	if (model.ports === null)
 		return {kind: 'unknown', title: 'No verdict yet', lines: [page.missing('api/v1/ports')]};
 	if (model.ports.length === 0)

@@ -46,6 +46,7 @@ def a_cut_cable_is_one_problem_everywhere():
         page.until("on its rail", f"document.querySelector('.cell[data-pod=\"train/job-7\"]')?.dataset.kind === '{severity}'")
         page.until("in the count", f"document.querySelector('.tally').innerText.includes('2 {severity}')")
         equal(page.run("[document.querySelector('.blind'), document.querySelectorAll('.problem').length, /nothing can be judged/.test(document.body.innerText)]"), [None, 1, False])
+        equal(page.run("[...document.querySelectorAll('.headline p')].map((e) => e.innerText)"), ["1 VF of a pod is affected through its PF."])
         page.until("its pod", "document.querySelector('.problem a[href=\"#pod/train/job-7\"]')")
         page.until("no finding beside it", "page.model.documents.doctor && ![...document.querySelectorAll('.agent-line')].some((e) => /Device unhealthy/.test(e.innerText))")
         for place, what in ((("ports", "Link down (PF)"), "[...document.querySelectorAll('table.list tbody tr')].find((tr) => tr.innerText.startsWith('mlx5_2/1'))?.querySelector('.c-state')"),
@@ -175,3 +176,20 @@ def axe_finds_nothing_in_a_cut_cable():
                 equal((view, width, page.run("document.documentElement.scrollWidth <= innerWidth")), (view, width, True))
             silent(page, node.url)
             page.close()
+
+
+@check
+def the_bar_says_that_all_is_well():
+    """In words wherever there is room: a second green dot beside that of "Live" says nothing."""
+    with PageNode() as node:
+        node.story(PF).play(TRAFFIC)
+        node.judged(PF)
+        page = opened(node)
+        page.until("all is well", f"{COUNT} === 'No problems'")
+        found = []
+        for width in (1440, 1180, 1024, 800, 700):
+            page.look(width, 900)
+            page.until("drawn", f"innerWidth === {width}")
+            found.append((width, page.run("document.querySelector('#count .wide').offsetWidth > 0"), page.run("document.documentElement.scrollWidth <= innerWidth && document.getElementById('count').offsetTop === document.getElementById('state').offsetTop")))
+        equal(found, [(width, True, True) for width, _, _ in found])
+        page.close()
