@@ -175,6 +175,14 @@ def axe_finds_nothing_in_a_cut_cable():
                 equal((view, width, page.run(AXE)), (view, width, []))
                 equal((view, width, page.run("document.documentElement.scrollWidth <= innerWidth")), (view, width, True))
             silent(page, node.url)
+            # Nor while the data is old.
+            page.run("location.hash = '#'")
+            page.until("the overview", "document.querySelector('a.cell')")
+            node.hang()
+            page.until("old", "document.body.dataset.old === 'yes' && document.querySelector('.headline h1').innerText.startsWith('State unknown')")
+            equal(("old", width, page.run(AXE)), ("old", width, []))
+            node.wake()
+            page.until("live again", LIVE)
             page.close()
 
 
