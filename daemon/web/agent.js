@@ -24,12 +24,18 @@ function makeFinding(model, group, i) {
 const CONFIG_ERROR = /^(?:([^\s"]+?):(\d+)(?::\d+)?: )?(?:"([^"]+)": )?(.*)$/s;
 
 // The band about a configuration file that is not in use, or null.
+// {found: the doctor's finding, isHeld, title} of a configuration file that is not in use, or null.
+function rejectedConfig(model) {
+	const found = model.documents.doctor?.findings.find((f) => f.kind === 'config' && /^the configuration file is (refused|held): /.test(f.what)), isHeld = found?.what.includes(' is held: ');
+	return found ? {found, isHeld, title: isHeld ? EVENT_WORDS.ConfigHeld : EVENT_WORDS.ConfigRefused} : null;
+}
+
 function makeConfigNotice(model) {
-	const found = model.documents.doctor?.findings.find((f) => f.kind === 'config' && /^the configuration file is (refused|held): /.test(f.what));
-	if (!found)
+	const rejected = rejectedConfig(model);
+	if (!rejected)
 		return null;
-	const isHeld = found.what.includes(' is held: '), [, file, line, key, error] = CONFIG_ERROR.exec(found.what.replace(/^.*? is (refused|held): /, '')), kind = /^The previous/.test(found.help) ? 'warning' : 'critical';
-	return make('section', {class: 'notice rejected', key: 'config', 'data-kind': kind, 'aria-labelledby': 'rejected-title'}, make('header', {}, make('h2', {id: 'rejected-title'}, makeMark(kind, false), isHeld ? ' Configuration change held' : ' Configuration rejected'), make('a', {href: '#config'}, 'Configuration in effect')),
+	const {found, isHeld, title} = rejected, [, file, line, key, error] = CONFIG_ERROR.exec(found.what.replace(/^.*? is (refused|held): /, '')), kind = /^The previous/.test(found.help) ? 'warning' : 'critical';
+	return make('section', {class: 'notice rejected', key: 'config', 'data-kind': kind, 'aria-labelledby': 'rejected-title'}, make('header', {}, make('h2', {id: 'rejected-title'}, makeMark(kind, false), ` ${title}`), make('a', {href: '#config'}, 'Configuration in effect')),
 		makeFacts([['File', file && [makeCode(file), `, line${NBSP}${line}`]], ['Key', key && makeCode(key)], [isHeld ? 'Reason' : 'Error', sentenceCase(shown(error))], ['In force', withCode(found.help)]]));
 }
 
@@ -53,7 +59,7 @@ function undecidedReason(agent, why) {
 // The causes that are not judged, by reason; the words of the diagnosis for each cause are folded.
 function makeUndecided(model, agent) {
 	const {diagnosis} = model.documents, reasons = [...groupBy(diagnosis?.undecided ?? [], (u) => undecidedReason(agent, u.why)[0])].map(([title, list]) => ({title, list, causes: [...groupBy(list, (u) => u.cause).values()], ports: new Set(list.map(portKey)).size}));
-	const portsText = (n) => (n === model.ports?.length ? '' : ` on ${count(n, 'port')}`), lower = (text, i) => (i > 0 ? text.replace(/^[A-Z](?=[a-z])/, (c) => c.toLowerCase()) : text);
+	const portsText = (n) => (n === model.ports?.length ? '' : ` on ${count(n, 'port')}`), lower = (text, i) => (i > 0 ? lowerFirst(text) : text);
 	if (reasons.length === 0)
 		return make('p', {class: 'quiet'}, diagnosis === null ? 'Loading' : (model.ports?.length ?? 0) > 0 ? 'All causes are judged on all ports.' : 'There is no port to judge.');
 	return reasons.sort((a, b) => b.list.length - a.list.length).map(({title, list, causes, ports}) => make('section', {class: 'reason', key: title}, make('header', {}, make('h3', {}, title), make('span', {class: 'quiet'}, `${count(causes.length, 'cause')}${portsText(ports)}`)), make('p', {class: 'quiet'}, undecidedReason(agent, list[0].why)[1]),
@@ -143,14 +149,14 @@ class AgentView {
 	}
 
 	render(model) {
-		const {page} = this, {store} = model, {doctor, config} = model.documents, agent = page.documents.get(AGENT_PATH, ['config', 'resources'], AGENT_READ_MS);
+		const {page} = this, {store} = model, {doctor, config} = model.documents, findings = (doctor?.findings ?? []).filter((f) => f !== rejectedConfig(model)?.found), agent = page.documents.get(AGENT_PATH, ['config', 'resources'], AGENT_READ_MS);
 		if (agent && store.startedMs !== null)
 			agentCounts.take(agent, page.documents.readAt(AGENT_PATH), model.nowMs - Date.now(), store.startedMs);
 		const runs = model.dead && page.state.kind === 'lost' ? `started at ${clock(store.startedMs)}, last sample at ${clock(model.sampleMs())}` : `running for ${span(model.nowMs - store.startedMs)}, ${model.dead ? `last sample at ${clock(model.sampleMs())}` : samplingText(model, agentCounts.sampling())}`;
 		return [make('header', {class: 'view-head'}, make('h1', {}, 'Agent'), store.startedMs !== null && make('span', {class: 'quiet'}, `rocelet ${shown(store.version)}, ${runs}`)),
 			model.dead && makeNotice({kind: 'unknown', text: 'Not known now', why: page.state.text}), makeConfigNotice(model),
 			make('div', {class: 'halves'}, make('div', {class: 'column'},
-				makePanel('Findings', makeCode('rocectl doctor'), doctor === null ? make('p', {class: 'quiet'}, page.missing('api/v1/doctor')) : doctor.findings.length === 0 ? make('p', {class: 'quiet'}, model.dead ? 'Not known: the newest sample is too old.' : 'Agent health: no findings.') : make('ul', {class: 'findings'}, findingGroups(doctor.findings).map((group, i) => makeFinding(model, group, i)))),
+				makePanel('Findings', makeCode('rocectl doctor'), doctor === null ? make('p', {class: 'quiet'}, page.missing('api/v1/doctor')) : findings.length === 0 ? make('p', {class: 'quiet'}, model.dead ? 'Not known: the newest sample is too old.' : doctor.findings.length > 0 ? 'Agent health: no other findings.' : 'Agent health: no findings.') : make('ul', {class: 'findings'}, findingGroups(findings).map((group, i) => makeFinding(model, group, i)))),
 				makePanel('Causes not judged', make('span', {class: 'quiet'}, 'by what is missing'), makeUndecided(model, agent))),
 			make('div', {class: 'column'}, makePanel('Parts of rocelet', null, makeParts(page, model, agent)), makePanel('Configuration in effect', makeCode('rocelet --print-config'), config === null ? make('p', {class: 'quiet'}, page.missing('api/v1/config')) : this.settings.render(config))))];
 	}

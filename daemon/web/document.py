@@ -121,7 +121,7 @@ def links(title, rows, current=None):
 
 
 def titles(folder):
-    """A function that returns a cause in words, as causeTitle() of text.js."""
+    """A function that returns a cause in words, as causeTitle() of text.js; but link_flap is not "Link down", which is the heading of link_down."""
     acronyms = dict(re.findall(r"(\w+): '(\w+)'", re.search(r"ACRONYMS = \{(.*?)\}", read(folder + "/text.js"))[1]))
 
     def title(cause):

@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // events.js - the event log, newest first.
 
+// The name of each event that is no verdict's. Its reason, as kubectl prints it, is in the tooltip.
+const EVENT_WORDS = {
+	Attached: 'Attached', AttachFailed: 'Attach failed', Returned: 'Returned', ReturnFailed: 'Return failed', Drift: 'Settings changed', Repaired: 'Settings repaired', Orphan: 'Device left behind', Adopted: 'Device without a record',
+	RuntimeContradicted: 'Runtime contradicted', Unhealthy: 'Device unhealthy', Healthy: 'Device healthy again', AddressLeak: 'Address may be leaked', JournalBad: 'Journal damaged', HostNetwork: 'Pod in the host network',
+	ConfigRefused: 'Configuration rejected', ConfigHeld: 'Configuration change held', Blind: 'Host namespaces not visible', NotReady: 'rocelet not ready', Ready: 'rocelet ready again',
+	QueuePairFailed: 'Queue pair failed', ConnectionRejected: 'Connection rejected', ConnectionTimedOut: 'Connection timed out', ConnectionFailed: 'Connection failed',
+	PortDown: 'Port down', PortActive: 'Port active', PortEvent: 'Port event', GidChanged: 'GIDs changed', DeviceFatal: 'Device failed', PfcChanged: 'PFC changed', EtsChanged: 'ETS changed', PriorityMapChanged: 'DSCP map changed',
+	NicHealth: 'NIC reports an error', NicRecoveryAborted: 'NIC recovery aborted', TxTimeout: 'Transmit queue stuck',
+};
+
 const TOPICS = {
 	diagnosis: /^Diagnosis/,
 	devices: /Attach|Return|Drift|Repair|Orphan|Adopt|Device|Dirty/,
@@ -24,7 +34,7 @@ function verdictChange(e) {
 	if (e.reason !== 'DiagnosisEnd')
 		return 'began';
 	const [isExplained, by] = EXPLAINED.exec(e.message) ?? [];
-	return isExplained ? `now explained by ${by?.includes('_') ? causeTitle(by).replace(/^[A-Z](?=[a-z])/, (c) => c.toLowerCase()) : 'another cause'}` : / is over, the port was removed/.test(e.message) ? 'closed: port removed' : / is closed, /.test(e.message) ? 'closed: counters lost' : 'ended';
+	return isExplained ? `now explained by ${by?.includes('_') ? lowerFirst(causeTitle(by)) : 'another cause'}` : / is over, the port was removed/.test(e.message) ? 'closed: port removed' : / is closed, /.test(e.message) ? 'closed: counters lost' : 'ended';
 }
 
 // Returns the rest of the event's message, without what verdictChange() shows. Names keep their letters.
@@ -33,10 +43,10 @@ function verdictDetail(e) {
 	return /^pods?: /.test(rest) ? rest.replace(/^pods: /, '') : sentenceCase(rest);
 }
 
-// The name of an event in all views: a verdict's in words, as in "Packet loss began"; of others the reason, as kubectl prints it.
+// The name of an event in all views: a verdict's is the cause and what became of it, as in "Packet loss began".
 function eventTitle(e) {
 	const verdict = eventVerdict(e);
-	return verdict ? `${causeTitle(verdict.cause)} ${verdictChange(e)}` : shown(e.reason);
+	return verdict ? `${causeTitle(verdict.cause)} ${verdictChange(e)}` : EVENT_WORDS[e.reason] ?? shown(e.reason);
 }
 
 // What the name and the pod beside it leave out.
@@ -67,7 +77,7 @@ function eventEpoch(items) {
 function eventTable(page) {
 	return {keyOf: (item) => item.key, kindOf: ({event}) => eventKind(event), sort: '-time', columns: [
 		{id: 'time', title: 'Time', get unit() { return zoneName(Date.now()); }, down: true, cell: ({event}) => [makeTime(Date.parse(event.last)), make('span', {class: 'quiet beside'}, `${ageText(page.model, event.last)} ago`)], sort: ({event, place}) => Date.parse(event.last) + place / 1e4},
-		{id: 'reason', title: 'Event', cell: ({event}) => [makeMark(eventKind(event) ?? 'ended', eventKind(event) !== null), make('span', {class: eventKind(event) ? 'state' : null, 'data-kind': eventKind(event), 'data-tip': eventVerdict(event) && shown(event.reason)}, eventTitle(event)), event.count > 1 && make('span', {class: 'quiet'}, ` ×${scaledCount(event.count)}`)], sort: ({event}) => eventTitle(event)},
+		{id: 'reason', title: 'Event', cell: ({event}) => [makeMark(eventKind(event) ?? 'ended', eventKind(event) !== null), make('span', {class: eventKind(event) ? 'state' : null, 'data-kind': eventKind(event), 'data-tip': shown(event.reason)}, eventTitle(event)), event.count > 1 && make('span', {class: 'quiet'}, ` ×${scaledCount(event.count)}`)], sort: ({event}) => eventTitle(event)},
 		{id: 'device', title: 'Device', cell: ({event}) => makeObjectLink(page.model, event.device), sort: ({event}) => event.device},
 		{id: 'pod', title: 'Pod', cell: ({event}) => (event.pod ? makePodLink({namespace: event.namespace, name: event.pod}) : make('span', {class: 'zero'}, '–')), sort: ({event}) => event.pod && `${event.namespace}/${event.pod}`},
 		{id: 'message', title: 'Message', cell: ({event}) => make('span', {class: 'message', tabindex: '0', 'data-tip': eventMessage(page.model, event)}, eventDetail(page.model, event))},
@@ -89,7 +99,7 @@ class EventsView extends ListView {
 		const {store} = this.page, started = store.startedMs;
 		try {
 			const all = await ask('api/v1/events');
-			if (store.startedMs === started)
+			if (started === null || store.startedMs === started)
 				store.takeOlderEvents(all);
 		} catch {
 			// The events of the stream remain.

@@ -5,6 +5,7 @@
 const RANGES = ['15', '5', '1']; // minutes
 const LEAST_SPAN_S = 10;
 const LEAST_STRIP_S = 120;
+const DASHBOARDS = {port: 'RoCE / port', pod: 'RoCE / pod'}; // titles in k8s/deploy/monitoring
 const VF_SCALE = 1 / 20; // least scale of a VF's throughput, as a share of the link's rate
 
 class HistoryPanel {
@@ -158,7 +159,8 @@ class HistoryPanel {
 		this.page.afterShow(() => this.draw());
 		return make('section', {class: 'panel history', 'aria-labelledby': 'history-title'}, make('h2', {id: 'history-title', class: 'unseen'}, 'The last 15 minutes'), this.control(), this.strip(model, now - this.ageSeconds(LEAST_STRIP_S), now, eventsIn(now - HISTORY_S, now)),
 			ports.length === 1 && this.specs === CHARTS ? make('div', {class: 'charts'}, this.chartsOf(ports[0]).map((chart) => chart.element))
-				: make('div', {class: 'multiples'}, ports.map((p) => make('div', {key: p.key}, make('h3', {}, makeMark(this.stateOf(p).kind), makePortLink(p.facts), p.lane && make('span', {class: 'quiet'}, ` rail ${p.lane.n}`)), this.chartsOf(p).map((chart) => chart.element)))));
+				: make('div', {class: 'multiples'}, ports.map((p) => make('div', {key: p.key}, make('h3', {}, makeMark(this.stateOf(p).kind), makePortLink(p.facts), p.lane && make('span', {class: 'quiet'}, ` rail ${p.lane.n}`)), this.chartsOf(p).map((chart) => chart.element)))),
+			make('p', {class: 'quiet earlier'}, `Earlier times: Prometheus, dashboard ${DASHBOARDS[this.specs === CHARTS ? 'port' : 'pod']}.`));
 	}
 
 	draw() {
@@ -189,8 +191,8 @@ class HistoryPanel {
 		if (bands.length + events.length === 0)
 			return [make('p', {class: 'quiet strip-empty'}, `${this.isCalm ? 'No problems or events' : 'No event, and no verdict of diagnosis,'} ${historyNote(model, HISTORY_S * 1000) ? `since ${clock(model.store.startedMs)}, when rocelet started` : 'in the last 15 minutes'}.`), isPart && make('div', {class: 'strip'}, shade)];
 		return make('div', {class: 'strip'}, shade, bands.map((v) => make('div', {class: 'band-row', key: problemKey(v)}, make('a', {class: 'band-label', 'data-side': Date.parse(v.onset) / 1000 > from + 0.75 * (to - from) ? 'left' : null, href: portLink(v), 'data-severity': v.severity, 'data-ended': v.ended ? 'yes' : null,
-			'data-tip': `${sentenceCase(v.sentence)}, ${clock(Date.parse(v.onset))} to ${v.ended ? `${clock(Date.parse(v.ended))}, ${endOf(v).said}` : model.dead ? `at least ${clock(model.sampleMs())}` : 'now'}`,
-			style: {'margin-left': at(Date.parse(v.onset) / 1000), 'margin-right': `calc(100% - ${v.ended ? at(Date.parse(v.ended) / 1000) : '100%'})`}}, make('span', {}, verdictMark(v), ` ${causeTitle(v.cause)}`)))),
+			'data-tip': `${sentenceCase(verdictSentence(v))}, ${clock(Date.parse(v.onset))} to ${v.ended ? `${clock(Date.parse(v.ended))}, ${endOf(v).said}` : model.dead ? `at least ${clock(model.sampleMs())}` : 'now'}`,
+			style: {'margin-left': at(Date.parse(v.onset) / 1000), 'margin-right': `calc(100% - ${v.ended ? at(Date.parse(v.ended) / 1000) : '100%'})`}}, make('span', {}, verdictMark(v), ` ${verdictTitle(v)}`)))),
 		events.length > 0 && make('div', {class: 'ticks'}, events.map((e) => make('span', {class: 'tick', role: 'img', 'aria-label': `${eventTitle(e)} at ${clock(Date.parse(e.last))}`, 'data-type': e.type, 'data-tip': `${clock(Date.parse(e.last))} ${eventTitle(e)}: ${eventDetail(model, e)}`, style: {left: at(Date.parse(e.last) / 1000)}}))));
 	}
 }

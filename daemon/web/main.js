@@ -5,7 +5,7 @@ const STALE_MS = 3000; // or three samples
 const TEXT_MS = 1000;
 const SCROLL_REST_MS = 250;
 
-const PORTS_CHANGE_WITH = ['ports', 'devices', 'resources'];
+const PORTS_CHANGE_WITH = ['ports', 'devices', 'resources', 'verdicts'];
 const DIAGNOSIS_READ_MS = 60000;
 const DOCTOR_READ_MS = 20000; // a file that is rejected changes no generation
 
@@ -192,8 +192,8 @@ class Page {
 		const ports = get('ports', PORTS_CHANGE_WITH);
 		if (ports === null)
 			return {ports, devices: null, pods: null, resources: null, doctor: null, config: null, diagnosis: null};
-		return {ports, devices: get('devices', ['devices', 'resources', 'attachments', 'settings']), pods: get('pods', ['resources', 'attachments']), resources: get('resources', ['resources', 'config']),
-			doctor: get('doctor', ['config', 'resources', 'attachments', 'devices'], DOCTOR_READ_MS), config: [AgentView, PortView, PodView].some((view) => this.view instanceof view) ? get('config', ['config']) : null,
+		return {ports, devices: get('devices', ['devices', 'resources', 'attachments', 'settings']), pods: get('pods', ['resources', 'attachments', 'verdicts']), resources: get('resources', ['resources', 'config']),
+			doctor: get('doctor', ['config', 'resources', 'attachments', 'devices', 'verdicts'], DOCTOR_READ_MS), config: [AgentView, PortView, PodView].some((view) => this.view instanceof view) ? get('config', ['config']) : null,
 			diagnosis: [AgentView, PortView, OverviewView].some((view) => this.view instanceof view) ? get('diagnosis', ['ports'], DIAGNOSIS_READ_MS) : null};
 	}
 
@@ -266,7 +266,7 @@ class Page {
 	}
 
 	announceVerdicts(change) {
-		const texts = [...change.opened.map((v) => `${v.severity} on ${shown(portKey(v))}: ${v.sentence}`), ...change.closed.map((v) => `${endOf(this.store.ended.find((end) => verdictKey(end) === verdictKey(v) && end.onsetMs === v.onsetMs) ?? v).said} on ${shown(portKey(v))}: ${causeTitle(v.cause)}`)];
+		const texts = [...change.opened.map((v) => `${v.severity} on ${shown(portKey(v))}: ${verdictSentence(v)}`), ...change.closed.map((v) => `${endOf(this.store.ended.find((end) => verdictKey(end) === verdictKey(v) && end.onsetMs === v.onsetMs) ?? v).said} on ${shown(portKey(v))}: ${verdictTitle(v)}`)];
 		if (texts.length > 0)
 			this.announce(texts.slice(0, 3).join('. ') + (texts.length > 3 ? `. And ${texts.length - 3} more` : ''));
 	}
@@ -353,12 +353,12 @@ class Page {
 	}
 
 	showProblemCount() {
-		const {model} = this, {kind} = this.headline, ill = model.ports && !model.dead ? blindness(model)?.items.filter(({state}) => state.kind === 'unhealthy').length ?? 0 : 0;
-		const none = kind === 'ok' ? 'No problems' : ill > 0 ? `${grouped(ill)} in trouble` : 'Not known';
+		const {model} = this, {kind} = this.headline, [other] = this.headline.others ?? [], ill = model.ports && !model.dead ? blindness(model)?.items.filter(({state}) => state.kind === 'unhealthy').length ?? 0 : 0;
+		const none = kind === 'ok' ? 'No problems' : other ? other.short : ill > 0 ? `${grouped(ill)} in trouble` : 'Not known';
 		const parts = ['critical', 'warning'].map((severity) => [severity, model.verdicts.filter((v) => v.severity === severity).length]).filter(([, n]) => n > 0);
 		morphChildren(byId('count'), parts.length ? parts.flatMap(([severity, n]) => [makeMark(severity, false), make('strong', {}, `${n}${model.isProblemCut ? '+' : ''}`)]) : [makeMark(kind, false), make('span', {class: 'wide'}, none)]);
-		setAttribute(byId('count'), 'aria-label', `${model.dead ? 'last known: ' : ''}${parts.length ? parts.map(([severity, n]) => `${n} ${STATES[severity].label}`).join(', ') : kind === 'ok' ? 'no problems' : ill > 0 ? `${count(ill, 'device')} of pods in trouble` : 'problems not known'}`);
-		setAttribute(byId('count'), 'href', parts.length > 0 || kind === 'ok' ? '#ports?show=problems' : '#');
+		setAttribute(byId('count'), 'aria-label', `${model.dead ? 'last known: ' : ''}${parts.length ? parts.map(([severity, n]) => `${n} ${STATES[severity].label}`).join(', ') : kind === 'ok' ? 'no problems' : other ? other.text : ill > 0 ? `${count(ill, 'device')} of pods in trouble` : 'problems not known'}`);
+		setAttribute(byId('count'), 'href', parts.length > 0 || kind === 'ok' ? '#ports?show=problems' : other?.href ?? '#');
 		const findings = model.documents.doctor?.findings.length ?? 0, badge = byId('doctor');
 		badge.hidden = findings === 0;
 		setText(badge, findings ? String(findings) : '');

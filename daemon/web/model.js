@@ -63,14 +63,33 @@ function podKey(pod) {
 	return `${pod.namespace}/${pod.name ?? pod.pod}`;
 }
 
-function verdictState(v) {
-	return {kind: v.severity, text: causeTitle(v.cause), why: sentenceCase(v.sentence)};
+// True while the link is down that the verdict is about.
+function isOfLinkDown(v) {
+	return v.cause === 'link_flap' && !v.ended && !v.clearingSinceMs && v.evidence.some(({name, word}) => name === 'link down for' || (name === 'roce_port_state' && isKnown(word) && word !== 'active'));
 }
 
-// The state of a pod's port in views of the pod: a VF without a finding of its own has that of its PF, if that affects the pod.
+// The name of a verdict in all views.
+function verdictTitle(v) {
+	return v.cause === 'link_flap' && !isOfLinkDown(v) ? 'Link went down' : causeTitle(v.cause);
+}
+
+function verdictSentence(v) {
+	return isOfLinkDown(v) ? 'the link is down' : v.sentence;
+}
+
+function verdictState(v) {
+	return {kind: v.severity, text: verdictTitle(v), why: sentenceCase(verdictSentence(v))};
+}
+
+// The state of a pod's port in views of the pod, which name the PF: a VF without a finding of its own has that of its PF, if that affects the pod.
 function stateInPod(pod, p) {
-	const head = p.lane?.head, v = head && head !== p && stateRank(p.state) > stateRank({kind: 'unhealthy'}) ? pod.verdicts.find((one) => isProblemVerdict(one) && portKey(one) === head.key) : null;
-	return v ? {...verdictState(v), text: `${causeTitle(v.cause)} on ${shown(head.facts.device)} (PF)`, ofPf: true} : p.state;
+	const head = p.lane?.head, isBetter = head && head !== p && stateRank(p.state) > stateRank({kind: 'unhealthy'}), v = p.state.ofPf ? p.pfVerdict : isBetter ? pod.verdicts.find((one) => isProblemVerdict(one) && portKey(one) === head.key) : null;
+	return v ? {...verdictState(v), text: `${verdictTitle(v)} on ${shown(head.facts.device)} (PF)`, ofPf: true} : p.state;
+}
+
+// The severity of a trouble as a number, as that of a verdict.
+function troubleLevel(trouble) {
+	return trouble ? trouble.level ?? 2 : 0;
 }
 
 function sumOf(values) {
@@ -150,6 +169,7 @@ class Model {
 			p.verdicts = this.byPort.get(p.key) ?? [];
 			p.ended = this.endedByPort.get(p.key) ?? [];
 			p.troubles = this.portTroubles(p);
+			p.pfVerdict = this.verdictOfPf(p);
 			p.state = this.portState(p);
 		}
 	}
@@ -227,11 +247,9 @@ class Model {
 	// The troubles of a port's device besides verdicts: from the API, or else from the device and its attachment.
 	portTroubles(p) {
 		const {facts, device} = p;
-		if (facts.troubles)
-			return facts.troubles.filter((trouble) => trouble.kind !== 'verdict');
 		const attachment = attachmentTroubles(device?.attachment), isBad = attachment.some(({word}) => word === 'bad'); // which is why it is not clean
-		const found = [...healthTroubles(device, this.findings).filter(({word}) => word !== 'not_clean' || !isBad), ...attachment];
-		return found.length === 0 && this.isOfPod(p) && isDown(p) ? [{kind: 'link', word: 'link_down', what: "the link of a pod's port is down", help: 'Check the cable, the switch port and the PF.', since: null, orEarlier: false}] : found;
+		const found = facts.troubles?.filter((trouble) => trouble.kind !== 'verdict') ?? [...healthTroubles(device, this.findings).filter(({word}) => word !== 'not_clean' || !isBad), ...attachment];
+		return found.length === 0 && !facts.troubles?.length && this.isOfPod(p) && isDown(p) ? [{kind: 'link', word: 'link_down', what: "the link of a pod's port is down", help: 'Check the cable, the switch port and the PF.', since: null, orEarlier: false}] : found;
 	}
 
 	// The troubles of a pod's device, which may have no port.
@@ -243,10 +261,16 @@ class Model {
 		return found.some(({kind}) => kind === 'attachment') ? found : [...found, ...attachmentTroubles(attachment ?? device?.attachment)];
 	}
 
-	// The problem of a PF without a link explains that its VF has none; null: the VF is down by itself, or something else is wrong with it.
+	// The problem of a PF without a link explains that a pod's VF has none; null: the VF is down by itself, or something else is wrong with it.
 	linkVerdict(p) {
 		const head = p.lane?.head;
-		return head && head !== p && isDown(head) && p.troubles.length > 0 && p.troubles.every(({word}) => LINK_WORDS.has(word)) ? (this.byPort.get(head.key) ?? []).find(isProblemVerdict) ?? null : null;
+		return head && head !== p && this.isOfPod(p) && isDown(p) && isDown(head) && p.troubles.every(({word}) => LINK_WORDS.has(word)) ? (this.byPort.get(head.key) ?? []).find(isProblemVerdict) ?? null : null;
+	}
+
+	// The worst verdict of a PF that affects the pod of its VF, as the API's health of the VF; null: there is none. The verdicts are newer than the document of ports.
+	verdictOfPf(p) {
+		const head = p.lane?.head, isOf = (v) => p.facts.troubles?.some(({kind, ofPf, word}) => kind === 'verdict' && ofPf && word === v.cause) || (p.facts.pod !== null && v.pods.some((pod) => podKey(pod) === podKey(p.facts)));
+		return head && head !== p ? (this.byPort.get(head.key) ?? []).find((v) => !isCaused(v) && isOf(v)) ?? this.linkVerdict(p) : null;
 	}
 
 	// The troubles that no open problem covers: that of a port, or of a VF's PF, says why its link is down.
@@ -266,8 +290,11 @@ class Model {
 	// The state of a port. It is "ok" only if it was judged by the newest sample, that sample is new, and nothing was found.
 	portState(p) {
 		const {facts} = p;
-		if (p.verdicts.length > 0)
-			return verdictState(p.verdicts[0]);
+		const found = worstFirst([p.verdicts[0], p.pfVerdict].filter(Boolean))[0], isWorse = !this.dead && found && troubleLevel(p.troubles[0]) > found.level;
+		if (found && !isWorse)
+			return p.verdicts[0]?.level === found.level ? verdictState(p.verdicts[0]) : {...verdictState(found), text: `${verdictTitle(found)} (PF)`, why: `Its PF ${shown(p.lane.head.key)}: ${verdictSentence(found)}`, ofPf: true};
+		if (isWorse)
+			return troubleState(p.troubles);
 		if (this.dead)
 			return {kind: 'unknown', text: 'Unknown', why: this.store.timeMs === null ? 'No sample has been judged yet' : `No new sample since ${clock(this.sampleMs())}`};
 		if (this.isCut)
@@ -276,9 +303,6 @@ class Model {
 			return {kind: 'unknown', text: 'Cannot be read', why: 'Its counters cannot be read at the moment'};
 		if (facts.watch === 'not applicable')
 			return {kind: 'unknown', text: 'Not judged', why: 'It carries no RoCE'};
-		const ofPf = this.linkVerdict(p);
-		if (ofPf)
-			return {...verdictState(ofPf), why: `Its PF ${shown(p.lane.head.key)}: ${ofPf.sentence}`};
 		if (p.troubles.length > 0)
 			return troubleState(p.troubles);
 		if (!this.isInUse(p))
@@ -300,7 +324,8 @@ class Model {
 	}
 
 	podState(pod) {
-		if (pod.verdicts.length > 0) {
+		const isWorse = !this.dead && troubleLevel(pod.troubles[0]) > (pod.verdicts[0]?.level ?? 0);
+		if (pod.verdicts.length > 0 && !isWorse) {
 			// Of the worst verdicts, prefer one on a port of the pod's own.
 			const [worst] = pod.verdicts, own = new Set(pod.ports.map((p) => p.key)), v = pod.verdicts.find((one) => one.level === worst.level && own.has(portKey(one))) ?? worst;
 			return {...verdictState(v), at: v, more: new Set(pod.verdicts.map(portKey)).size - 1};

@@ -28,7 +28,7 @@ function isBlind(p) {
 // Pods' ports and devices without a verdict that are not known to be fine: such ports, and devices with a trouble that their port does not have. {key, what, word: for the title, state, port: or null, device: its ID, pod,
 // troubles}
 function blindItems(model) {
-	const isOwn = ({device: {port}}) => !port || (port.troubles.length === 0 && port.verdicts.length === 0 && !isBlind(port));
+	const isOwn = ({device: {port}, ...trouble}) => !port ? true : model.uncovered(port, [trouble]).length > 0 && !port.state.ofPf && (port.troubles.length === 0 && port.verdicts.length === 0 && !isBlind(port));
 	const ports = (model.isCut ? [] : model.ports.filter(isBlind)).map((p) => ({key: p.key, what: 'port', word: isDown(p) ? 'down' : p.state.kind === 'unhealthy' ? 'unhealthy' : 'not judged', state: p.state, port: p, device: p.key, pod: p.facts.pod ? {namespace: p.facts.namespace, name: p.facts.pod} : null, troubles: p.troubles}));
 	const devices = (model.pods ?? []).flatMap((pod) => [...groupBy(pod.troubles.filter(isOwn), ({device}) => device.id).values()].map((troubles) => ({key: `${pod.key} ${troubles[0].device.id}`, what: 'device', word: 'in trouble', state: troubleState(troubles), port: troubles[0].device.port, device: troubles[0].device.id, pod, troubles})));
 	const byName = ({pod, device}) => (pod ? podKey(pod) : device);
@@ -82,6 +82,19 @@ function makeAffected(model) {
 		make('ul', {class: 'affected'}, pods.slice(0, AFFECTED_SHOWN).map((pod) => make('li', {key: pod.key}, makeMark(pod.state.kind), make('div', {}, make('p', {}, makePodLink(pod)), make('p', {}, podStateCell(pod)))))));
 }
 
+// What is wrong besides the ports: {text, short: the same for the bar, href}.
+function otherTroubles(model) {
+	const failures = sumOf(model.store.events.filter((e) => e.reason === 'QueuePairFailed' && Date.parse(e.last) > model.nowMs - ENDED_MS).map((e) => e.count)), config = rejectedConfig(model);
+	return [config && {text: lowerFirst(config.title), short: config.title, href: '#agent'},
+		failures > 0 && {text: `${count(failures, 'queue pair')} failed in the last hour`, short: `${grouped(failures)} failed ${failures === 1 ? 'QP' : 'QPs'}`, href: '#events?topic=application'}].filter(Boolean);
+}
+
+// Ports that have no problem of their own, but are as critical as their PF.
+function affectedText(model) {
+	const n = (model.ports ?? []).filter((p) => p.state.ofPf).length;
+	return n > 0 && `${count(n, 'VF of a pod is', 'VFs of pods are')} affected through ${n === 1 ? 'its PF' : 'their PFs'}.`;
+}
+
 // {kind, title, lines}: the summary of this node.
 function headline(page, model) {
 	const {store} = model;
@@ -90,7 +103,7 @@ function headline(page, model) {
 	if (model.dead)
 		return {kind: 'unknown', title: `State unknown since ${clock(model.sampleMs())}`, lines: [`Last known: ${store.problemCount ? problemsText(model) : 'no problems'}.`]};
 	if (store.problemCount > 0)
-		return {kind: model.verdicts[0].severity, title: problemsText(model), lines: [model.ports && blindness(model) && `${blindness(model).title}.`].filter(Boolean)};
+		return {kind: model.verdicts[0].severity, title: problemsText(model), lines: [affectedText(model), model.ports && blindness(model) && `${blindness(model).title}.`].filter(Boolean)};
 	if (model.ports === null)
 		return {kind: 'unknown', title: 'No verdict yet', lines: [page.missing('api/v1/ports')]};
 	if (model.ports.length === 0)
@@ -102,7 +115,8 @@ function headline(page, model) {
 		return {kind: 'warming', title: 'No verdict yet', lines: [`The ports are being ${model.watchedText(warming)}.`]};
 	if (judged === 0)
 		return {kind: 'unknown', title: 'No port could be judged', lines: ['No port in use has a link and counters that can be read.']};
-	return {kind: 'ok', title: `No problems found on ${count(judged, 'port')} in use`, lines: ['Each was judged with the newest sample.', tally.info ? `${count(tally.info, 'port has', 'ports have')} a note below.` : null, tally.unknown ? `${count(tally.unknown, 'port is', 'ports are')} not judged.` : null].filter(Boolean)};
+	const others = otherTroubles(model);
+	return {kind: others.length > 0 ? 'warning' : 'ok', others, title: `No problems found on ${count(judged, 'port')} in use`, lines: [others.length > 0 && `But ${others.map(({text}) => text).join(', ')}.`, 'Each was judged with the newest sample.', tally.info ? `${count(tally.info, 'port has', 'ports have')} a note below.` : null, tally.unknown ? `${count(tally.unknown, 'port is', 'ports are')} not judged.` : null].filter(Boolean)};
 }
 
 function makeTally(model) {
@@ -260,7 +274,7 @@ function unfitReasons(model, pool) {
 function poolParts(model, pool) {
 	const unfit = Math.max(0, pool.devices - pool.healthy), used = Math.max(0, pool.devices - unfit - pool.free), allocated = Math.min(used, pool.allocated), heldUnfit = Math.min(unfit, pool.allocated - allocated);
 	const reasons = unfitReasons(model, pool), isExplained = sumOf(reasons.map(([, n]) => n)) === unfit - heldUnfit;
-	return [['used', allocated, 'allocated'], ['used-unhealthy', heldUnfit, 'allocated and unhealthy'], ['blocked', used - allocated, isKnown(pool.gidCapacity) && pool.gidCapacity < pool.devices ? 'without a RoCE address left' : 'reserved or returning'],
+	return [['used', allocated, 'allocated'], ['used-unhealthy', heldUnfit, 'allocated and unhealthy'], ['blocked', used - allocated, pool.registration !== 'registered' && isKnown(pool.registration) ? 'not offered' : isKnown(pool.gidCapacity) && pool.gidCapacity < pool.devices ? 'without a RoCE address left' : 'reserved or returning'],
 		['free', pool.free, 'available'], ['unhealthy', unfit - heldUnfit, `unhealthy${isExplained && reasons.length > 0 ? `: ${reasons.map(([text, n]) => (reasons.length > 1 ? `${n} ${text}` : text)).join('; ')}` : ''}`]].filter(([, n]) => n > 0);
 }
 
@@ -284,9 +298,9 @@ function makePoolsBeside(page, model) {
 		}));
 }
 
-// Is the event the onset of a verdict that is listed among the problems?
+// Is the event the onset of a verdict that is listed among the problems, or did that become worse?
 function isOpenOnset(model, e) {
-	const verdict = e.reason === 'DiagnosisOnset' && eventVerdict(e), p = model.portByName.get(e.device);
+	const verdict = /^Diagnosis(Onset|Worse)$/.test(e.reason) && eventVerdict(e), p = model.portByName.get(e.device);
 	return Boolean(verdict && p?.verdicts.some((v) => v.cause === verdict.cause && Date.parse(v.onset) <= Date.parse(e.last) + 1000));
 }
 
@@ -314,7 +328,7 @@ function makeEventTime(model, unixMs) {
 
 function makeEventRun(model, run) {
 	const [e] = run, n = sumOf(run.map((one) => one.count)), kind = eventKind(e), verdict = eventVerdict(e), devices = [...new Set(run.map((one) => one.device).filter(Boolean))];
-	const what = run.length === 1 ? [e.device && makeObjectLink(model, e.device), make('span', {class: 'quiet clip', 'data-tip': eventMessage(model, e)}, eventDetail(model, e))]
+	const what = run.length === 1 ? [e.device && makeObjectLink(model, e.device), make('span', {class: 'quiet clip two', 'data-tip': eventMessage(model, e)}, eventDetail(model, e))]
 		: verdict ? [makeObjectLink(model, devices[0]), devices.length > 1 && make('span', {class: 'quiet'}, `and ${devices.length - 1} more`)] : makePodLink(e);
 	return make('li', {key: eventKey(e)}, makeEventTime(model, Date.parse(e.last)), make('div', {}, make('p', {}, make('span', {class: 'state', 'data-kind': kind}, eventTitle(e)), n > 1 && ` ×${scaledCount(n)}`), make('p', {class: 'event-what'}, what)));
 }
@@ -325,10 +339,16 @@ function makeEventsBeside(model) {
 		: make('ul', {class: 'event-lines'}, runs.map((run) => makeEventRun(model, run))));
 }
 
+// Is the finding about a device whose problem is listed?
+function isOfProblem(model, f) {
+	const p = f.kind === 'unhealthy' ? model.portByName.get(f.object) ?? model.portByKey.get(f.object) : null;
+	return Boolean(p && [p, p.lane?.head ?? p].some((one) => isDown(one) && one.verdicts.some(isProblemVerdict)) && p.troubles.every(({word}) => LINK_WORDS.has(word)));
+}
+
 function makeAgentBeside(page, model) {
-	const {doctor} = model.documents;
-	return makePanel('Agent', make('a', {href: '#agent', 'aria-label': 'all about the agent'}, 'All'), doctor === null ? make('p', {class: 'quiet'}, page.missing('api/v1/doctor')) : doctor.findings.length === 0 ? make('p', {class: 'quiet'}, model.dead ? 'Not known now.' : 'Agent health: no findings.')
-		: findingGroups(doctor.findings).slice(0, 4).map((group, i) => [group[0], group, i]).map(([f, group, i]) => make('div', {class: 'agent-line', key: String(i)}, make('p', {}, makeMark('unhealthy', false), ' ', makeFindingTitle(f), group.slice(0, OBJECTS_NAMED).map((one, n) => one.object && [n > 0 ? ', ' : ' ', makeObjectLink(model, one.object)]), group.length > OBJECTS_NAMED && ` and ${group.length - OBJECTS_NAMED} more`), make('p', {class: 'quiet clip two', 'data-tip': shown(f.what)}, sentenceCase(withClock(shown(f.what)))))));
+	const {doctor} = model.documents, findings = (doctor?.findings ?? []).filter((f) => !isOfProblem(model, f) && f !== rejectedConfig(model)?.found);
+	return makePanel('Agent', make('a', {href: '#agent', 'aria-label': 'all about the agent'}, 'All'), doctor === null ? make('p', {class: 'quiet'}, page.missing('api/v1/doctor')) : findings.length === 0 ? make('p', {class: 'quiet'}, model.dead ? 'Not known now.' : doctor.findings.length > 0 ? 'Agent health: no findings but those listed here.' : 'Agent health: no findings.')
+		: findingGroups(findings).slice(0, 4).map((group, i) => [group[0], group, i]).map(([f, group, i]) => make('div', {class: 'agent-line', key: String(i)}, make('p', {}, makeMark('unhealthy', false), ' ', makeFindingTitle(f), group.slice(0, OBJECTS_NAMED).map((one, n) => one.object && [n > 0 ? ', ' : ' ', makeObjectLink(model, one.object)]), group.length > OBJECTS_NAMED && ` and ${group.length - OBJECTS_NAMED} more`), make('p', {class: 'quiet clip two', 'data-tip': shown(f.what)}, sentenceCase(withClock(shown(f.what)))))));
 }
 
 // Shown in place of problems, figures and rails if the node has no port.

@@ -21,7 +21,7 @@ class PortView {
 			return [this.head(null, make('h1', {}, `Port ${this.name}`)), model.ports === null ? makeLoading(page.missing('api/v1/ports'))
 				: makeEmpty(`There is no port ${this.name} on this node now`, 'It may have been renamed or removed.', make('a', {href: '#ports'}, 'All ports'))];
 		const {facts} = p, isHead = p.lane?.head === p;
-		const near = (p.lane?.ports ?? []).filter((other) => other !== p && other.verdicts.length > 0 && (other === p.lane.head || isHead));
+		const near = (p.lane?.ports ?? []).filter((other) => other !== p && other.verdicts.length > 0 && (other === p.lane.head ? !p.state.ofPf : isHead));
 		return [this.head(p, makeMark(p.state.kind), make('h1', {}, make('span', {class: 'unseen'}, 'Port '), cutName(this.key)),
 			make('span', {class: 'quiet'}, [facts.netdev && shown(facts.netdev), facts.kind === 'vf' ? `VF ${facts.vf}` : p.lane && `${facts.kind === 'pf' ? 'PF of ' : ''}rail ${p.lane.n}`].filter(Boolean).join(', ')),
 			p.verdicts.length > 0 && make('span', {class: 'state', 'data-kind': p.state.kind}, [count(p.verdicts.filter(isProblemVerdict).length, 'problem'), count(p.verdicts.filter((v) => !isProblemVerdict(v)).length, 'note')].filter((text) => !text.startsWith('0 ')).join(', '), model.dead && ', last known'), p.state.kind === 'ok' && makeState(p.state)),

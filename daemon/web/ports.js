@@ -36,7 +36,7 @@ function portColumns(modelOf, stateOf = (p) => p.state) {
 		{id: 'state', title: 'State', cell: (p) => make('span', {class: 'stated'}, makeState(stateOf(p)), p.verdicts.length > 1 && make('span', {class: 'quiet'}, `+${p.verdicts.length - 1}`)), sort: (p) => stateRank(stateOf(p))},
 		{id: 'pod', title: 'Pod', cell: (p) => (p.facts.pod ? makePodLink(p.facts) : makeVfPods(p) ?? make('span', {class: 'zero'}, p.facts.kind === 'pf' ? 'host' : '–')), sort: (p) => (p.facts.pod ? podKey(p.facts) : null)},
 		{id: 'lane', title: 'Rail', number: true, cell: (p) => (p.lane ? make('a', {href: placeLink(['ports'], {rail: String(p.lane.n)})}, String(p.lane.n)) : '–'), sort: (p) => p.lane?.n},
-		{id: 'link', title: 'Link', number: true, cell: (p) => make('span', {class: isDown(p) ? 'quiet' : null, 'data-hot': isDown(p) ? (p.verdicts.find(isProblemVerdict) ?? modelOf().linkVerdict(p))?.severity : null}, linkText(p)), sort: (p) => (isDown(p) ? 0 : p.facts.rateBitsPerSecond)},
+		{id: 'link', title: 'Link', number: true, cell: (p) => make('span', {class: isDown(p) ? 'quiet' : null, 'data-hot': isDown(p) ? (p.verdicts.find(isProblemVerdict) ?? (isDown(p.lane?.head ?? p) ? p.pfVerdict : null))?.severity : null}, linkText(p)), sort: (p) => (isDown(p) ? 0 : p.facts.rateBitsPerSecond)},
 		...PORT_SIGNALS.map((name) => signalColumn(name, modelOf)),
 		{id: 'spark', get title() { return sparkTitle(modelOf()); }, cell: (p) => trafficSpark(modelOf(), wirePorts(p), [p])},
 	];

@@ -140,13 +140,20 @@ function linkRate(model, v) {
 	return model.portByKey.get(portKey(v))?.facts.rateBitsPerSecond ?? null;
 }
 
+// What is beside the number of a row: whether it is a mean, and of several ports the worst.
+function muchWords(main, n, counted) {
+	const isMean = ['ratio', '1/s', 'B/s'].includes(main.unit);
+	return [isMean && (n > 1 || !counted) && 'mean', n > 1 && 'worst port', n === 1 && counted].filter(Boolean).join(', ');
+}
+
 function makeMuch(page, model, verdicts) {
 	const v = verdicts.reduce((a, b) => (excess(b) > excess(a) ? b : a)), main = mainEvidence(v), isLimited = main && isKnown(main.threshold);
 	if (isOfFailures(main))
 		return makeFailures(page, model, v, main);
 	const counted = main && chartText(v, main, linkRate(model, v));
-	return main && [make('p', {class: 'much', 'data-hot': v.ended || !isBeyond(v, main) ? null : v.severity}, evidenceText(main), (verdicts.length > 1 || counted) && make('small', {}, verdicts.length > 1 ? ' at worst' : ` ${counted}`)),
-		make('p', {class: 'quiet much-of', 'data-tip': [sentenceCase(shown(main.name)), counted].filter(Boolean).join(': ')}, make('span', {class: 'clip'}, isLimited ? `${evidenceTitle(main.name)},` : evidenceTitle(main.name)), isLimited && make('span', {}, evidenceLimit(main)))];
+	const words = main && muchWords(main, onePerPort(verdicts).length, counted), isBelow = isLimited && !v.ended && !isBeyond(v, main);
+	return main && [make('p', {class: 'much', 'data-hot': v.ended || !isBeyond(v, main) ? null : v.severity}, evidenceText(main), words && make('small', {}, ` ${words}`)),
+		make('p', {class: 'quiet much-of', 'data-tip': [sentenceCase(shown(main.name)), counted].filter(Boolean).join(': ')}, make('span', {class: 'clip'}, isLimited ? `${evidenceTitle(main.name)},` : evidenceTitle(main.name)), isLimited && make('span', {}, `${isBelow && !LESS_IS_WORSE.has(v.cause) ? 'now below ' : ''}${evidenceLimit(main)}`))];
 }
 
 function makeProblemSpark(model, verdicts) {
@@ -156,7 +163,7 @@ function makeProblemSpark(model, verdicts) {
 
 // A row of one verdict, or of several with the same cause and severity. The netdev is left out if there are pods, which need its place.
 function problemHead(page, model, verdicts, key, unfolded) {
-	const [v] = verdicts, byPort = onePerPort(verdicts), times = problemTimes(model, verdicts), title = sentenceCase(v.sentence).replace(/ \(direction: \w+\)/, ''), end = title.lastIndexOf(' ') + 1;
+	const [v] = verdicts, byPort = onePerPort(verdicts), times = problemTimes(model, verdicts), title = (v.cause === 'link_flap' ? verdictTitle(v) : sentenceCase(v.sentence)).replace(/ \(direction: \w+\)/, ''), end = title.lastIndexOf(' ') + 1;
 	const name = verdicts.length > 1 ? [title.slice(0, end), make('span', {class: 'together'}, `${title.slice(end)}: ${groupText(verdicts)}`)] : title;
 	return make('div', {class: 'problem-head', onclick: (event) => event.target.closest('a') || page.unfold(key)},
 		verdictMark(v),
@@ -228,22 +235,22 @@ function problemBody(page, model, v) {
 
 function makeProblem(page, model, v) {
 	const key = problemKey(v), unfolded = page.unfolded.has(key);
-	return make('article', {class: 'problem verdict', key, 'data-severity': v.severity, 'data-ended': v.ended ? 'yes' : null, 'aria-label': `${v.ended ? `${endOf(v).said}: ` : ''}${causeTitle(v.cause)} on ${shown(portKey(v))}`},
+	return make('article', {class: 'problem verdict', key, 'data-severity': v.severity, 'data-ended': v.ended ? 'yes' : null, 'aria-label': `${v.ended ? `${endOf(v).said}: ` : ''}${verdictTitle(v)} on ${shown(portKey(v))}`},
 		problemHead(page, model, [v], key, unfolded), unfolded && problemBody(page, model, v));
 }
 
 function groupKey(v) {
-	return `group ${v.cause} ${v.severity} ${v.ended ? endOf(v).said : ''}`;
+	return `group ${verdictTitle(v)} ${v.severity} ${v.ended ? endOf(v).said : ''}`;
 }
 
 function makeGroup(page, model, verdicts) {
 	const [v] = verdicts, key = groupKey(v), unfolded = page.unfolded.has(key);
-	return make('article', {class: 'problem group', key, 'data-severity': v.severity, 'data-ended': v.ended ? 'yes' : null, 'aria-label': `${v.ended ? `${endOf(v).said}: ` : ''}${causeTitle(v.cause)}: ${groupText(verdicts)}`},
+	return make('article', {class: 'problem group', key, 'data-severity': v.severity, 'data-ended': v.ended ? 'yes' : null, 'aria-label': `${v.ended ? `${endOf(v).said}: ` : ''}${verdictTitle(v)}: ${groupText(verdicts)}`},
 		problemHead(page, model, verdicts, key, unfolded), unfolded && make('div', {class: 'members'}, verdicts.map((one) => makeProblem(page, model, one))));
 }
 
 function problemRows(page, model, verdicts) {
-	return [...groupBy(verdicts, (v) => `${v.cause} ${v.severity} ${endOf(v).said}`).values()].flatMap((group) => (group.length >= GROUP_FROM ? [makeGroup(page, model, group)] : group.map((v) => makeProblem(page, model, v))));
+	return [...groupBy(verdicts, (v) => `${verdictTitle(v)} ${v.severity} ${endOf(v).said}`).values()].flatMap((group) => (group.length >= GROUP_FROM ? [makeGroup(page, model, group)] : group.map((v) => makeProblem(page, model, v))));
 }
 
 // A note if the daemon has not run for all of the `covered` milliseconds that a list is about; else null.

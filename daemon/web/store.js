@@ -150,6 +150,9 @@ class Store {
 		// If the answer does not list all verdicts, those that are missing are no worse than the last one listed.
 		const cut = live.verdicts.length < live.verdictCount ? live.verdicts.at(-1).level : 0;
 		change.closed = [...before.values()].filter((v) => !after.has(verdictKey(v)) && v.level > cut);
+		// The health of ports and pods in other documents follows the verdicts.
+		if (change.opened.length + change.closed.length > 0 || live.verdicts.some((v) => before.get(verdictKey(v))?.level !== v.level))
+			change.documents.add('verdicts');
 		if (change.opened.length + change.closed.length > 0)
 			this.epoch++;
 	}

@@ -151,11 +151,19 @@ function sentenceCase(text) {
 	return /^\w*(_|\.\w|\[)/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+// "Link down" -> "link down"; "PFC mismatch" stays.
+function lowerFirst(text) {
+	return text.replace(/^[A-Z](?=[a-z ])/, (c) => c.toLowerCase());
+}
+
 // "slow_receiver_pcie" -> "Slow receiver PCIe"
 const ACRONYMS = {pcie: 'PCIe', nic: 'NIC', mtu: 'MTU', pfc: 'PFC', ecn: 'ECN', cnp: 'CNP', gid: 'GID', fec: 'FEC', phy: 'PHY', nak: 'NAK', rnr: 'RNR', ack: 'ACK'};
 
+// The verdict link_flap is open while a link is down, and for a while after it is back.
+const CAUSE_WORDS = {link_flap: 'Link down'};
+
 function causeTitle(cause) {
-	return sentenceCase(cause.split('_').map((word) => ACRONYMS[word] ?? word).join(' '));
+	return CAUSE_WORDS[cause] ?? sentenceCase(cause.split('_').map((word) => ACRONYMS[word] ?? word).join(' '));
 }
 
 // "mlx5_2" comes before "mlx5_10".

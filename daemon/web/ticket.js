@@ -30,7 +30,7 @@ function ticketPods(model, v) {
 
 function ticketText(model, v) {
 	const {store} = model, ended = v.ended ? `, ${endOf(v).said} ${utcTip(Date.parse(v.ended))}` : model.dead ? ', not known now' : ', still open';
-	return [`${v.severity.toUpperCase()}: ${sentenceCase(shown(v.sentence))}`,
+	return [`${v.severity.toUpperCase()}: ${sentenceCase(shown(verdictSentence(v)))}`,
 		`Node:     ${shown(store.node)}`,
 		`Where:    ${ticketPlace(model, v)}`,
 		`Since:    ${utcTip(Date.parse(v.onset))}${ended}`,

@@ -177,6 +177,8 @@ def events_do_not_repeat_the_problems():
         page.until("the problems", "document.querySelector('.problem')")
         page.until("the events", "page.store.events.some((e) => e.reason === 'DiagnosisOnset')")
         page.until("not twice", "[...document.querySelectorAll('.event-lines .state')].every((e) => e.innerText !== 'Packet loss began')")
+        # Nor that one became worse, or what was after its end.
+        equal(page.run("""['DiagnosisOnset', 'DiagnosisWorse', 'DiagnosisEnd'].map((reason) => isOpenOnset(page.model, {...page.store.events.find((e) => e.reason === 'DiagnosisOnset' && e.message.includes('packet_loss')), reason}))"""), [True, True, False])
         kinds = page.run("page.store.events.filter((e) => e.reason === 'DiagnosisOnset' && e.message.includes('packet_loss')).map((e) => [eventKind(e), eventTitle(e)])")
         equal(set(map(tuple, kinds)), {("critical", "Packet loss began")})
         page.close()
@@ -209,8 +211,8 @@ def a_number_below_its_limit_is_not_red():
 
 SAID = (  # the end of a verdict's event; expected: what changed, and the rest
     ("port_off is now explained by another cause; pods: train/llm-1", ["now explained by another cause", "train/llm-1"]),
-    ("port_off is now explained by link_flap of mlx5_0, lasted 9 s; pods: train/llm-1", ["now explained by link flap", "Lasted 9 s; pods: train/llm-1"]),
-    ("port_off is absorbed by link_flap; pods: train/llm-1", ["now explained by link flap", "train/llm-1"]),
+    ("port_off is now explained by link_flap of mlx5_0, lasted 9 s; pods: train/llm-1", ["now explained by link down", "Lasted 9 s; pods: train/llm-1"]),
+    ("port_off is absorbed by link_flap; pods: train/llm-1", ["now explained by link down", "train/llm-1"]),
     ("port_off is over, lasted 72 s; pods: train/llm-1", ["ended", "Lasted 72 s; pods: train/llm-1"]),
     ("port_off is over, the port was removed, lasted 72 s", ["closed: port removed", "Lasted 72 s"]),
     ("port_off is closed, its counters are no longer visible, lasted 72 s", ["closed: counters lost", "Lasted 72 s"]))
@@ -399,4 +401,35 @@ def the_overview_has_its_name_as_an_address():
         page = opened(node, "#overview")
         has(page, "No problems found on ")
         silent(page, node.url)
+        page.close()
+
+
+MEAN = """(path, document) => { if (path === 'live') for (const v of document.verdicts ?? []) { v.severity = 'critical'; v.level = 3;
+    v.evidence = [{name: 'share of packets that arrive marked CE', value: %s, unit: 'ratio', threshold: 0.1}]; } }"""
+
+
+@check
+def a_number_below_its_limit_says_so():
+    """A mean that is below the limit at the moment is not taken for a mistake; the worst of several ports is a mean, too."""
+    with PageNode() as node:
+        node.story(PF).play(TRAFFIC, LOSS)
+        eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
+        for value, much, limit in ((0.07, "7.00 % mean", "now below limit 10 %"), (0.2, "20.0 % mean", "limit 10 %")):
+            page = altered(node, MEAN % value)
+            page.until("its number", "document.querySelector('.problem .much')")
+            equal(page.run("[document.querySelector('.much').innerText.replace(/\\u00a0/g, ' '), document.querySelector('.much-of > span:last-child').innerText.replace(/\\u00a0/g, ' ')]"), [much, limit])
+            equal(page.run("(() => { const v = page.model.verdicts[0]; return makeMuch(page, page.model, [v, {...v, port: 2}])[0].innerText.replace(/\\u00a0/g, ' ').endsWith(' mean, worst port'); })()"), True)
+            equal(page.run("document.querySelector('.problem-much').scrollWidth <= document.querySelector('.problem-much').clientWidth"), True)
+            page.close()
+
+
+@check
+def a_pool_that_is_not_registered_offers_nothing():
+    """Free devices of a pool that the kubelet does not know are neither reserved nor available."""
+    with PageNode() as node:
+        node.judged(PF)
+        page = opened(node)
+        for registration, words in (("registered", ["20 reserved or returning"]), ("pending", ["20 not offered"])):
+            equal(page.run(f"poolParts({{devicesOf: () => []}}, {{name: 'r', devices: 20, healthy: 20, allocated: 0, free: 0, registration: '{registration}'}}).map(([kind, n, text]) => `${{n}} ${{text}}`)"), words)
+        equal(page.run("['registered', 'pending'].map((registration) => makeDeviceState(page.model, {id: 'x'}, {state: 'free', healthy: true}, {registration}).innerText)"), ["Free", "Free, not offered"])
         page.close()

@@ -92,11 +92,12 @@ def a_rail_is_as_bad_as_the_worst_of_its_ports():
         equal(len(set(colours[:3])), 3)
         equal((page.run(f"{legend % 'unknown'}.borderStyle"), page.run(f"{legend % 'idle'}.borderStyle")), ("dotted", "solid"))
         node.hang()
-        page.until("old", "document.body.dataset.old === 'yes'")
-        equal(page.run(f"{legend % 'critical'}.backgroundColor"), colours[0])
-        # A VF without a verdict is not known any more, and dotted. One with a verdict stays solid, and is grey.
+        page.until("old", "document.body.dataset.old === 'yes' && document.querySelector('a.cell[data-kind=unknown]')")
+        # A VF without a verdict is not known any more, and dotted. One with a verdict stays solid, and keeps its colour, faded.
         equal(page.run(f"['unknown', '{severity}'].map((kind) => getComputedStyle(document.querySelector(`a.cell[data-kind=${{kind}}]`)).borderStyle)"), ["dotted", "solid"])
-        equal(page.run(f"getComputedStyle(document.querySelector('a.cell[data-kind={severity}]')).backgroundColor === tokenColour('--edge')"), True)
+        assert page.run(f"getComputedStyle(document.querySelector('a.cell[data-kind={severity}]')).backgroundColor") not in (page.run("tokenColour('--edge')"), page.run("tokenColour('--card')"), *colours)
+        equal(page.run(f"getComputedStyle(document.querySelector('a.cell[data-kind={severity}]')).backgroundColor"), page.run(f"{legend % severity}.backgroundColor"))
+        equal(page.run("[...document.querySelectorAll('.headline .mark, .headline .bar, .legend-list .cell, .rails .mark')].filter((e) => getComputedStyle(e).filter !== 'none').length"), 0)
         node.wake()
         page.close()
 
@@ -125,7 +126,7 @@ def a_problem_names_its_pod_and_its_number():
         page.close()
         page = altered(node, MANY % "'affected'")
         page.until("how many", f"{PODS} === 'affects train/job-7 and 16 more'")
-        equal(page.text(".problem-much").split(), ["18.2", "%", "Pause", "out,", "limit", "10", "%"])
+        equal(page.text(".problem-much").split(), ["18.2", "%", "mean", "Pause", "out,", "limit", "10", "%"])
         equal("direction" in page.text(".problem h3"), False)
         page.run(UNFOLD)
         # The main number has a chart with its limit and a time axis, which ends with the row.
@@ -241,7 +242,7 @@ def problems_of_one_cause_are_one_row():
         page = opened(node)
         page.until("a group", "document.querySelector('.problem.group h3')?.innerText.endsWith(': 2 ports')")
         row = page.text(".problem.group .problem-head")
-        for word in ("mlx5_0/1", "mlx5_1/1", "packet_loss", "at worst", "limit ", "For ", "since "):
+        for word in ("mlx5_0/1", "mlx5_1/1", "packet_loss", "worst port", "limit ", "For ", "since "):
             assert word in row, (word, row)
         page.until("a line", "document.querySelector('.problem.group .problem-line path')")
         page.run("document.querySelector('.problem.group h3 button').click()")
@@ -368,10 +369,12 @@ def what_is_not_known_has_a_ground():
         ground = "[...makeSpark(page.model, Float64Array.from({length: STEPS}, (_, i) => (%s ? 1 : NaN))).querySelectorAll('.ground')].map((e) => Number(e.getAttribute('width')) > 10)"
         equal([page.run(ground % known) for known in ("i > page.model.sparkFirst() + (STEPS - page.model.sparkFirst()) / 2", "true", "false")], [[True], [], []])
         page.until("a legend", "document.querySelector('.rails .legend-list .cell')")
-        grey = "getComputedStyle(document.querySelector('.rails .legend-list .cell[data-kind=critical]')).filter"
-        equal(page.run(grey), "none")
+        severity = node.verdict(VF, "packet_loss")["severity"]
+        colours = f"['.legend-list .cell', 'a.cell'].map((e) => getComputedStyle(document.querySelector(`.rails ${{e}}[data-kind={severity}]`)).backgroundColor)"
+        live = page.run(colours)
+        equal(live[0], live[1])
         node.hang()
-        page.until("old, and grey", f"document.body.dataset.old === 'yes' && {grey} === 'grayscale(1)'")
+        page.until("old, and faded", f"document.body.dataset.old === 'yes' && (([legend, cell]) => legend === cell && cell !== '{live[0]}')({colours})")
         node.wake()
         page.close()
 

@@ -39,6 +39,7 @@ from page_node import AXE, LIVE, LOSS, PageNode, axe_script, check, checks, figu
 from prefix_proxy import PrefixProxy  # noqa: E402
 from run_checks import run_checks  # noqa: E402
 import page_agree  # noqa: E402,F401  its checks are ours, too
+import page_health  # noqa: E402,F401  the same
 import page_honest  # noqa: E402,F401  the same
 import page_overview  # noqa: E402,F401  its checks are ours, too
 import page_reach  # noqa: E402,F401  its checks are ours, too
@@ -384,7 +385,7 @@ def unknown_state_is_not_shown_as_healthy():
         page.until("judged", "document.querySelector('.view-head .state')?.innerText === 'No problem found'")
         # A link that is down, and states that the node cannot be brought into.
         node.story(VF).state("1: DOWN", "2: Polling")
-        page.until("down", "/Link down|Port never up|Link flap/.test(document.querySelector('main').innerText) && !document.querySelector('.view-head [data-kind=ok]')")
+        page.until("down", "/Link down|Port never up/.test(document.querySelector('main').innerText) && !document.querySelector('.view-head [data-kind=ok]')")
         state = "(facts, more = {}) => Model.prototype.portState.call(Object.assign(Object.create(Model.prototype), {store: {timeMs: 1}, dead: false, isCut: false, verdicts: []}, more), {verdicts: [], troubles: [], now: {}, device: null, facts: {kind: 'pf', pod: null, state: 'active', watch: 'judged', ...facts}}).kind"
         equal(page.run(f"[[{{}}], [{{watch: 'unseen'}}], [{{watch: 'not applicable'}}], [{{watch: 'down'}}], [{{watch: 'warming', watchedSinceMs: null}}], [{{watch: 'else'}}], [{{}}, {{isCut: true}}], [{{}}, {{dead: true, store: {{timeMs: null}}}}]].map((x) => ({state})(...x))"),
               ["ok", "unknown", "unknown", "unknown", "warming", "unknown", "unknown", "unknown"])

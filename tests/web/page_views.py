@@ -55,7 +55,7 @@ def a_device_is_as_fine_as_its_port():
         # The last split is kept, in grey; so are a port's problems, and the cells of VFs.
         equal(page.run("[getComputedStyle(document.querySelector('.pool > .bar')).filter, document.querySelector('.numbers').innerText.includes('last known')]"), ["grayscale(1)", True])
         page.run("location.hash = '#port/mlx5_2/1'")
-        page.until("last known", "document.querySelector('.view-head .state')?.innerText === '1 problem, last known' && getComputedStyle(document.querySelector('.view-head > .mark')).filter === 'grayscale(1)'")
+        page.until("last known", "document.querySelector('.view-head .state')?.innerText === '1 problem, last known' && getComputedStyle(document.querySelector('.view-head > .mark')).filter === 'none'")
         page.run("location.hash = '#'")
         page.until("its cell, solid", "((style) => style?.borderTopStyle === 'solid' && style.backgroundImage === 'none')(document.querySelector('a.cell[data-kind=critical]') && getComputedStyle(document.querySelector('a.cell[data-kind=critical]')))")
         has(page, ", last known")
@@ -188,6 +188,8 @@ def a_rejected_configuration_is_a_band():
             page = opened(node, place)
             page.until("a band", "document.querySelector('.rejected')")
             equal(page.text(".rejected h2").strip(), "Configuration rejected")
+            # It is in one place: the findings do not repeat it.
+            equal(page.run("[...document.querySelectorAll('.findings li, .agent-line')].filter((e) => /warming_seconds/.test(e.innerText)).length"), 0)
             rows = dict(page.run(BAND))
             equal((rows["File"], rows["Key"], rows["Error"]), (f"{path}, line\u00a02", "diagnosis.warming_seconds", "Is not a number"))
             assert rows["In force"].startswith("The previous configuration stays in use until the file is corrected."), rows
@@ -487,4 +489,61 @@ def a_column_that_no_row_has_takes_no_room():
         page.close()
         page = altered(node, "(path, document) => { if (path === 'pods') for (const pod of document.pods) pod.containers[0].devices[0].attachment = {state: 'in_pod', since: new Date().toISOString(), drift: [], error: null, ips: [], interface: 'net1'}; }", "#pods")
         page.until("the column", "document.querySelector('.list thead .c-age') && /\\d s/.test(document.querySelector('.list tbody .c-age').innerText)")
+        page.close()
+
+
+NAMED = """(path, document) => { if (path === 'live') {
+    for (const v of document.verdicts ?? []) Object.assign(v, {podCount: 4, pods: [{namespace: 'train', name: 'llama3-70b-sft-worker-4'}]});
+    document.events.events = ['fabric_congestion is now critical; x: 1', 'packet_loss, warning: packets are lost', 'fabric_congestion, warning: y'].map((text, i) => ({type: 'Warning', reason: i ? 'DiagnosisOnset' : 'DiagnosisWorse', namespace: 'train', pod: 'llama3-70b-sft-worker-4', device: '0000:18:00.0', message: `mlx5_0 port 1: ${text}`, count: 1, first: document.time, last: document.time})); } }"""
+COLLIDE = """(() => { const boxes = [...document.querySelectorAll('.problem-pods *')].filter((e) => !e.querySelector('*') && e.offsetWidth > 0).map((e) => e.getBoundingClientRect()), end = document.querySelector('.problem-what').getBoundingClientRect().right;
+    return boxes.some((a, i) => a.right > end + 1 || boxes.slice(i + 1).some((b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1)); })()"""
+VERBS_CUT = "[...document.querySelectorAll('td.c-reason .state')].filter((e) => e.getBoundingClientRect().right > e.closest('td').getBoundingClientRect().right + 1 || e.closest('td').scrollWidth > e.closest('td').clientWidth + 1).map((e) => e.innerText)"
+
+
+@check
+def what_happened_is_not_cut():
+    """The names of pods in a problem do not lie over each other, and a title of an event keeps its verb, at any width."""
+    with PageNode() as node:
+        node.story(PF).play(TRAFFIC, LOSS)
+        eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
+        page = altered(node, NAMED)
+        page.until("its pods", "document.querySelector('.problem-pods')")
+        found = []
+        for width in (1440, 1180, 1024, 900, 759, 720, 700, 400, 320):
+            page.look(width, 900)
+            page.until("drawn", f"innerWidth === {width} && document.querySelector('.problem-pods')")
+            found.append((width, page.run(COLLIDE)))
+        equal([width for width, collides in found if collides], [])
+        page.run("location.hash = '#events'")
+        page.until("rows", "document.querySelectorAll('td.c-reason').length >= 3")
+        found = []
+        for width in (1440, 1320, 1180, 1024, 960, 900):
+            page.look(width, 900)
+            page.until("drawn", f"innerWidth === {width}")
+            found += [(width, text) for text in page.run(VERBS_CUT)] + ([] if page.run("document.documentElement.scrollWidth <= innerWidth") else [(width, "wide")])
+        equal(found, [])
+        page.close()
+
+
+LONG = """(path, document) => { if (path === 'ports') for (const p of document.ports) if (p.kind === 'vf') Object.assign(p, {namespace: 'ml-platform-serving', pod: 'vllm-deepseek-r1-7d5fc8d9b6-q4z7m'});
+    if (path === 'live') document.events.events = [{type: 'Warning', reason: 'AttachFailed', namespace: 'ml-platform-serving', pod: 'vllm-deepseek-r1-7d5fc8d9b6-q4z7m', device: '0000:18:00.1', message: 'x', count: 1, first: document.time, last: document.time}]; }"""
+ENDS_CUT = """[...document.querySelectorAll('table.list td .name.pod')].filter((e) => e.offsetWidth > 0).filter((e) => { const end = e.querySelector('.cut > span:last-child'), cell = e.closest('td').getBoundingClientRect();
+    return end.getBoundingClientRect().right > Math.min(cell.right, e.getBoundingClientRect().right) + 1; }).length"""
+
+
+@check
+def the_end_of_a_pods_name_is_not_cut_off():
+    """Siblings differ there: what does not fit is shortened before it, or has an ellipsis."""
+    with PageNode() as node:
+        node.judged(VF)
+        page = altered(node, LONG, "#ports")
+        found = []
+        for place in ("ports", "events"):
+            page.run(f"location.hash = '#{place}'")
+            page.until(place, f"page.path === '{place}' && document.querySelector('table.list td .name.pod')")
+            for width in (1440, 1320, 1180, 1024, 900):
+                page.look(width, 900)
+                page.until("drawn", f"innerWidth === {width}")
+                found += [(place, width)] if page.run(ENDS_CUT) else []
+        equal(found, [])
         page.close()
