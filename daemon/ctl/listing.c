@@ -235,7 +235,7 @@ int listing_check(const struct listing *l, const char *sort_by, const char *sele
 /* --- rows ------------------------------------------------------------------------------------- */
 
 /* Length of the cell's value, without a remark: 8 of "critical (PF)". */
-static size_t value_len(const struct listing_column *column, const char *cell, size_t len)
+static size_t listing_value_len(const struct listing_column *column, const char *cell, size_t len)
 {
 	const char *space = column->remark ? memchr(cell, ' ', len) : NULL;
 
@@ -243,12 +243,12 @@ static size_t value_len(const struct listing_column *column, const char *cell, s
 }
 
 /* True if the cell has this value. An empty text is shown as "-". */
-static bool is_value(const struct listing_column *column, const char *cell, size_t cell_len,
-		     const char *text, size_t len)
+static bool listing_is_value(const struct listing_column *column, const char *cell, size_t cell_len,
+			     const char *text, size_t len)
 {
 	if (len == 0)
 		return cell_len == 1 && cell[0] == '-';
-	return (cell_len == len || value_len(column, cell, cell_len) == len) &&
+	return (cell_len == len || listing_value_len(column, cell, cell_len) == len) &&
 	       memcmp(cell, text, len) == 0;
 }
 
@@ -258,11 +258,12 @@ static bool listing_is_selected(const struct listing_column *column, const char 
 				const struct requirement *r)
 {
 	const char *slash = column->after_slash ? strchr(cell, '/') : NULL;
-	bool found = slash && is_value(column, slash + 1, strlen(slash + 1), r->text, r->len);
+	bool found = slash &&
+		     listing_is_value(column, slash + 1, strlen(slash + 1), r->text, r->len);
 
 	for (size_t len; !found && *cell; cell += len + (cell[len] == ',')) {
 		len = strcspn(cell, ",");
-		found = is_value(column, cell, len, r->text, r->len);
+		found = listing_is_value(column, cell, len, r->text, r->len);
 	}
 	return found;
 }

@@ -113,7 +113,7 @@ static char *pod_state(const json_t *row)
 }
 
 /* "no" only for a certain no: usually a fault of the network is just not visible from this node. */
-static char *pod_network(const json_t *row)
+static char *listing_pod_network(const json_t *row)
 {
 	const json_t *network = json_object_get(row, "network");
 	const char *answer = listing_text_of(network, "answer"),
@@ -154,7 +154,7 @@ static const struct listing_column pod_columns[] = {
 	{AGES("FOR", "device.troubles.since")},
 	{MADE("STATE", pod_state)},
 	{AGES("AGE", "device.attachment.since")},
-	{.head = "NETWORK", .make = pod_network, .wide = true},
+	{.head = "NETWORK", .make = listing_pod_network, .wide = true},
 	{WIDE("NAMESPACE", "namespace")},
 	{WIDE("MAC", "device.attachment.mac")},
 	{WIDE("VLAN", "device.attachment.vlan")},
