@@ -181,7 +181,7 @@ def as_grafana_requires():
                 problems += [f"{panel['title']}: an average"] if re.search(r"\bavg\b", bare) else []
             problems += explained(panel)
             problems += wrong_table(panel) if panel["type"] == "table" else []
-            problems += [f"{panel['title']}: {link['url']}" for link in panel["links"] if link["url"].partition("#")[2] not in headings]
+            problems += [f"{panel['title']}: {link['url']}" for link in panel["links"] if link["url"].removeprefix("http://$instance/runbook/") not in headings]
         problems += broken_links(dashboard)
         problems += [] if [a["name"] for a in dashboard["annotations"]["list"]] == ["Verdicts"] else ["verdicts are no annotations"]
         check(name, *problems)

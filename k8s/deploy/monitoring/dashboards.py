@@ -20,7 +20,7 @@ SELECTORS = {
     "pod": 'cluster=~"$cluster", namespace="$namespace", pod="$pod"',
 }
 SOURCE = {"type": "prometheus", "uid": "${datasource}"}
-RUNBOOK = "https://rocelet.dev/docs/runbook.md"  # the value of the hidden variable `runbook`
+OF_ONE_NODE = ("node", "port")  # dashboards with the variable `instance`
 CHOSEN = "var-datasource=${datasource}&${__url_time_range}"
 NODE = {"title": "Node", "url": f"/d/rocelet-node?var-cluster=$cluster&var-instance=%s&{CHOSEN}"}
 PORT = {"title": "Port", "url": f"/d/rocelet-port?var-cluster=$cluster&var-instance=%s&var-device=%s&var-port=%s&{CHOSEN}"}
@@ -69,9 +69,14 @@ def top():
     return {"type": "custom", "name": "top", "label": "Lines", "query": ",".join(TOP), "options": options, "current": {"text": TOP[1], "value": TOP[1]}}
 
 
-def links(panel):
-    return [{"title": "Runbook", "type": "link", "url": f"${{runbook}}#{panel['runbook']}", "targetBlank": True, "asDropdown": False, "icon": "", "includeVars": False,
-             "keepTime": False, "tags": [], "tooltip": ""}] if "runbook" in panel else []
+def runbook(instance, cause):
+    """Every node serves the runbook on its page."""
+    return f"http://{instance}/runbook/{cause}"
+
+
+def links(board, panel):
+    return [{"title": "Runbook", "type": "link", "url": runbook("$instance", panel["runbook"]), "targetBlank": True, "asDropdown": False, "icon": "", "includeVars": False,
+             "keepTime": False, "tags": [], "tooltip": ""}] if "runbook" in panel and board in OF_ONE_NODE else []
 
 
 def link_to(to, *values):
@@ -93,14 +98,14 @@ def column(name, *shown):
     return {"matcher": {"id": "byName", "options": name}, "properties": [{"id": "links", "value": list(shown)}]}
 
 
-def table_columns():
+def table_columns(board):
     """Settings of single columns: links from a cell to the object that it names, words and colours of severities, and times."""
     def field(name):
         return f'${{__data.fields["{name}"]}}'
 
     def shown_as(name, **properties):
         return {"matcher": {"id": "byName", "options": name}, "properties": [{"id": key.replace("_", "."), "value": value} for key, value in properties.items()]}
-    return [column("cause", {"title": "Runbook", "url": "${runbook}#${__value.text}", "targetBlank": True}), column("instance", link_to(NODE, "${__value.text}")),
+    return [column("cause", {"title": "Runbook", "url": runbook("$instance" if board in OF_ONE_NODE else field("instance"), "${__value.text}"), "targetBlank": True}), column("instance", link_to(NODE, "${__value.text}")),
             column("device", link_to(PORT, field("instance"), "${__value.text}", field("port"))), column("pod", link_to(POD, field("namespace"), "${__value.text}")),
             shown_as("Severity", mappings=RANKS, custom_cellOptions={"type": "color-text"}), shown_as("Since", unit="dateTimeAsIsoNoDateIfToday")]
 
@@ -124,7 +129,7 @@ def field_config(board, panel):
         defaults["mappings"] = RANKS
     if "words" in panel:
         defaults["mappings"] = UNKNOWN + [{"type": "value", "options": {str(value): {"text": text, "color": color} for value, (text, color) in panel["words"].items()}}]
-    return {"defaults": defaults, "overrides": table_columns() if kind == "table" else []}
+    return {"defaults": defaults, "overrides": table_columns(board) if kind == "table" else []}
 
 
 OPTIONS = {
@@ -157,7 +162,7 @@ def made_panel(board, number, panel, x, y, height):
     kind = panel.get("kind", "series")
     made = {
         "id": number, "type": KINDS[kind], "title": panel["title"], "description": panel["help"], "datasource": SOURCE,
-        "gridPos": {"x": x, "y": y, "w": panel.get("width", 12), "h": height}, "links": links(panel), "fieldConfig": field_config(board, panel),
+        "gridPos": {"x": x, "y": y, "w": panel.get("width", 12), "h": height}, "links": links(board, panel), "fieldConfig": field_config(board, panel),
         "targets": [target(i, panel, *query) for i, query in enumerate(panel["queries"])], "options": OPTIONS[kind],
     }
     if kind == "table":
@@ -197,7 +202,6 @@ def dashboard(source):
     templates += [variable(name, names[:i]) for i, name in enumerate(names)]
     templates += [variable(name, names, several=True) for name in source.get("choose", [])]
     templates += [top()] if any("$top" in expression for row in source["rows"] for panel in row["panels"] for _, expression in panel["queries"]) else []
-    templates.append({"type": "constant", "name": "runbook", "query": RUNBOOK, "hide": 2, "current": {"text": RUNBOOK, "value": RUNBOOK}})
     return {
         "uid": f"rocelet-{source['name']}", "title": source["title"], "description": source["help"], "tags": ["rocelet"], "schemaVersion": SCHEMA, "version": 1, "editable": True,
         "timezone": "browser", "refresh": "30s", "time": {"from": "now-1h", "to": "now"}, "graphTooltip": 1,
