@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "age_text.h"
+#include "utc_text.h"
 
 #define DAY_MS	  86400000
 #define MINUTE_MS 60000
@@ -61,26 +62,6 @@ static bool moment_zone(const char *at, int64_t *ret_ms)
 	return at && !*at;
 }
 
-static int days_of(int year, int month)
-{
-	static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-	bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-
-	return days[month - 1] + (month == 2 && leap);
-}
-
-/* Days since 1970-01-01. */
-static int64_t moment_days(int year, int month, int day)
-{
-	int64_t days = day - 1;
-
-	for (int y = 1970; y < year; y++)
-		days += 337 + days_of(y, 2);
-	for (int m = 1; m < month; m++)
-		days += days_of(year, m);
-	return days;
-}
-
 static bool moment_date(const char *at, uint64_t *ret_ms)
 {
 	int64_t clock_ms, zone_ms, day_ms;
@@ -89,14 +70,14 @@ static bool moment_date(const char *at, uint64_t *ret_ms)
 	at = moment_skip(moment_digits(at, 4, 9999, &year), '-');
 	at = moment_skip(moment_digits(at, 2, 12, &month), '-');
 	at = moment_digits(at, 2, 31, &day);
-	if (!at || year < 1970 || month < 1 || day < 1 || day > days_of(year, month))
+	day_ms = at ? utc_day(year, month, day) * 1000 : -1;
+	if (day_ms < 0)
 		return false;
 	if (*at != 'T' && *at != 't' && *at != ' ')
 		return false;
 	at = moment_clock(at + 1, &clock_ms);
 	if (!at || !moment_zone(at, &zone_ms))
 		return false;
-	day_ms = moment_days(year, month, day) * DAY_MS;
 	if (day_ms + clock_ms < zone_ms)
 		return false;
 	*ret_ms = (uint64_t)(day_ms + clock_ms - zone_ms);

@@ -9,3 +9,5 @@
 
 /* Formats unix milliseconds as "2026-11-21T23:06:08.123Z"; 0 (unknown) gives "". */
 void utc_text(uint64_t unix_ms, char ret[UTC_TEXT_SIZE]);
+/* Returns when a day begins, in seconds since 1970. -1: there is no such day since 1970. */
+int64_t utc_day(int year, int month, int day);

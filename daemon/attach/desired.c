@@ -171,9 +171,7 @@ static int desired_check_other(const struct building *j, const struct item *item
 							     item->d->id);
 
 	/* Two of our own resources: the engine attaches one of them. */
-	if (other && pools_find(j->pools, other->resource))
-		return 0;
-	if (!other)
+	if (!other || pools_find(j->pools, other->resource))
 		return 0;
 	return err_set(&w->err, -EBUSY,
 		       "the kubelet has granted %s as %.80s to pod %.60s/%.60s, too", w->function,

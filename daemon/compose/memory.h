@@ -3,7 +3,7 @@
  *
  * Heap: usually only one thread works at a time, but with a heap per thread, each heap would grow
  * to the size of the largest page. Each thread also keeps freed blocks of up to 1 kB, which nothing
- * returns: with 29 worker threads, 3 MB after a thousand devices have come and gone. Only the
+ * returns: with all worker threads, 3 MB after a thousand devices have come and gone. Only the
  * environment can prevent that (GLIBC_TUNABLES=glibc.malloc.tcache_count=0); the image and the
  * systemd unit do. Code: relocating two dozen libraries touches 4 MB of their
  * pages, of which less than 1 MB is used again. GnuTLS, a dependency of libmicrohttpd: linking this
