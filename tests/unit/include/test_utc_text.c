@@ -40,11 +40,27 @@ static void test_impossible_times_fit(void **state)
 	assert_int_equal(strlen(got), 24);
 }
 
+static void test_days(void **state)
+{
+	(void)state;
+	assert_int_equal(utc_day(1970, 1, 1), 0);
+	assert_int_equal(utc_day(2024, 2, 29), 1709164800);
+	assert_int_equal(utc_day(2100, 3, 1), 4107542400);
+	assert_int_equal(utc_day(2026, 2, 29), -1);
+	assert_int_equal(utc_day(2100, 2, 29), -1);
+	assert_int_equal(utc_day(2026, 4, 31), -1);
+	assert_int_equal(utc_day(2026, 13, 1), -1);
+	assert_int_equal(utc_day(2026, 0, 1), -1);
+	assert_int_equal(utc_day(2026, 1, 0), -1);
+	assert_int_equal(utc_day(1969, 12, 31), -1);
+}
+
 TEST_GROUP(utc_text)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_known_times),
 		cmocka_unit_test(test_impossible_times_fit),
+		cmocka_unit_test(test_days),
 	};
 
 	return test_group_run(tests, NULL, NULL);
