@@ -161,8 +161,9 @@ class Daemon(base.Host):
         return resources[0] if resources else {"state": None}
 
     def value(self, series):
-        """The value of a series of /metrics; None: no such series."""
-        found = re.search("^" + re.escape(series) + r" (\S+)$", self.get("/metrics"), re.M)
+        """The value of a series of /metrics; None: no such series. A daemon that has just started has no page yet."""
+        page = eventually("a page of metrics", lambda: self.get("/metrics"))
+        found = re.search("^" + re.escape(series) + r" (\S+)$", page, re.M)
         return float(found.group(1)) if found else None
 
     def link(self, netdev, up):
