@@ -574,6 +574,10 @@ LINES = (
     ("rocectl", "pods --socket nowhere", 3, ("nowhere",)),
     ("rocectl", "pcap odd.pcap", 0, ("147",)),
     ("rocectl", "pcap nowhere.pcap", 1, ("nowhere.pcap",)),
+    ("rocectl", "suggest --merge nodes", 0, ('"groups": [',)),
+    ("rocectl", "suggest --merge nodes -o yaml", 0, ("groups:\n- name: group1\n",)),
+    ("rocectl", "suggest --merge nodes --configmap a -o json", 2, ("--configmap is always YAML",)),
+    ("rocectl", "pods -o json --no-headers", 2, ("pods: --no-headers is only for tables",)),
 )
 
 
@@ -582,6 +586,8 @@ def command_lines():
     configure("{}")
     with open(TREE.name + "/odd.pcap", "wb") as f:
         f.write(PCAP_147)
+    os.mkdir(TREE.name + "/nodes")
+    write(TREE.name + "/nodes/node-1.json", json.dumps(pool()))
     bad = []
     for program, words, status, wanted in LINES:
         result = Result([programs[program], *words.split()])
