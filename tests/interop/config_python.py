@@ -339,6 +339,8 @@ row("small", "a reason of hold", pool(hold={"temperature": {"downMs": 5}}), '"te
 row("small", "a number of bytes", {"event-buffer": 1}, '"event-buffer": 1 is not between 1024 and 1073741824', status=2)
 row("small", "ranges as the peer reads them", resource(selectors={"pfNames": ["ens1np0#0-1,"]}), "ens1np0#0-1,", "intel.com/a: 2 devices", "1 warning")
 row("small", "ranges in our own grammar", pool(selectors={"pfNames": ["ens1np0#0-1,"]}), "ens1np0#0-1,", status=2)
+row("small", "a key without effect", pool(softRoce=True, umad=False), 'c.json:1: "umad": has no effect with "softRoce": true', "1 warning")
+row("small", "a key without effect in a strict check", pool(softRoce=True, umad=False), '"umad": has no effect', status=1, flags=("--strict",))
 
 
 # Unknown keys at every depth of our own grammar: each would make a pool, a group or a limit differ from what its author meant.
@@ -572,6 +574,10 @@ LINES = (
     ("rocectl", "pods --socket nowhere", 3, ("nowhere",)),
     ("rocectl", "pcap odd.pcap", 0, ("147",)),
     ("rocectl", "pcap nowhere.pcap", 1, ("nowhere.pcap",)),
+    ("rocectl", "suggest --merge nodes", 0, ('"groups": [',)),
+    ("rocectl", "suggest --merge nodes -o yaml", 0, ("groups:\n- name: group1\n",)),
+    ("rocectl", "suggest --merge nodes --configmap a -o json", 2, ("--configmap is always YAML",)),
+    ("rocectl", "pods -o json --no-headers", 2, ("pods: --no-headers is only for tables",)),
 )
 
 
@@ -580,6 +586,8 @@ def command_lines():
     configure("{}")
     with open(TREE.name + "/odd.pcap", "wb") as f:
         f.write(PCAP_147)
+    os.mkdir(TREE.name + "/nodes")
+    write(TREE.name + "/nodes/node-1.json", json.dumps(pool()))
     bad = []
     for program, words, status, wanted in LINES:
         result = Result([programs[program], *words.split()])
@@ -968,6 +976,22 @@ def a_missing_ipam_plugin_is_reported_until_it_is_installed():
             daemon.configure(())
             is_not_reported()
             kubelet.stop()
+
+
+@check
+def a_key_without_effect_is_reported_while_it_is_there():
+    """By the log and doctor, from the start on and after an edit."""
+    idle = {"resourceName": "p", "selectors": {"pfNames": ["ens1np0"]}, "softRoce": True, "issm": True}
+    sentence = '"issm": has no effect with "softRoce": true'
+    with Node(pools=[idle]) as daemon:
+        kubelet = registered(daemon)
+        result = daemon.rocectl("doctor")
+        assert result.status == 1 and re.search(rf"rocelet.dev/p: \S+/config.json:\d+: {sentence}", result.out), result
+        assert any(sentence in line for line in daemon.log), daemon.log
+        del idle["issm"]
+        daemon.configure([idle])
+        eventually("no finding", lambda: "issm" not in daemon.rocectl("doctor").out)
+        kubelet.stop()
 
 
 def answers(daemon):
