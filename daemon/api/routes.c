@@ -84,7 +84,7 @@ static void ready_remarks(const struct routes *r, uint64_t now_ms, FILE *f)
 	if (c && c->n_ignored > 0)
 		fprintf(f, POOLS_IGNORED "\n", c->n_ignored);
 	if (c && c->error.code && !c->offers_nothing && !c->last_good_of[0])
-		fprintf(f, "the configuration file is %s: %s\n", c->held ? "held" : "refused",
+		fprintf(f, "the configuration file is %s: %s\n", c->held ? "held" : "rejected",
 			c->error.msg);
 	if (r->guard_error && r->guard_error->code && (!r->serves_tcp || *r->serves_tcp))
 		fprintf(f, "the TCP listener's new certificates or passwords are not in use: %s\n",

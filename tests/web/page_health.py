@@ -97,7 +97,7 @@ def a_link_is_down_until_it_is_back():
 
 
 FAILED = """(path, document) => { if (path === 'live') document.events.events.push({type: 'Warning', reason: 'QueuePairFailed', namespace: 'train', pod: 'job-7', device: '0000:18:00.0', message: 'queue pair 7 failed', count: 3, first: document.time, last: document.time}); }"""
-REJECTED = """(path, document) => { if (path === 'doctor') document.findings = [{kind: 'config', about: 'rocelet', object: null, namespace: null, pod: null, what: 'the configuration file is refused: /etc/rocelet/config.json:3: pools: unknown key', help: 'The previous configuration is in force.', fixable: false}]; }"""
+REJECTED = """(path, document) => { if (path === 'doctor') document.findings = [{kind: 'config', about: 'rocelet', object: null, namespace: null, pod: null, what: 'the configuration file is rejected: /etc/rocelet/config.json:3: pools: unknown key', help: 'The previous configuration is in force.', fixable: false}]; }"""
 
 
 @check

@@ -172,6 +172,10 @@ ALIGNED = """(() => { const heads = [...document.querySelectorAll('table.list th
 
 
 BAND = "[...document.querySelectorAll('.rejected dl > div')].map((row) => [...row.children].map((e) => e.innerText.trim()))"
+CONFIG_PART = "[...document.querySelectorAll('.parts li')].find((e) => e.innerText.startsWith('Configuration'))"
+CONFIG_FINDING = """(path, document) => { if (path === 'doctor') document.findings = [{kind: 'config', about: 'rocelet', object: null, namespace: null, pod: null, what: '%s /etc/c.json:2: "mtu": is not a number', help: '%s', fixable: false}]; }"""
+NOTHING_OFFERED = CONFIG_FINDING % ("the configuration file is rejected:", "Nothing is offered until the file is corrected; devices in pods are still managed.")
+LAST_GOOD = CONFIG_FINDING % ("running with the last good configuration of 2026-11-30T10:00:00.000Z, because", "The node offers and manages its devices as before the restart.")
 OTHER_FINDING = """(path, document) => { if (path === 'doctor') document.findings = [{kind: 'config', about: 'rocelet', object: 'listen', namespace: null, pod: null, what: 'the certificate in use has expired', help: 'Replace it.', fixable: false}]; }"""
 HELD = """(path, document) => { if (path === 'doctor') document.findings = [{kind: 'config', about: 'rocelet', object: null, namespace: null, pod: null, what: 'the configuration file is held: "pools": rocelet.dev/roce would lose all devices', help: 'The previous configuration stays in use.', fixable: false}]; }"""
 
@@ -184,23 +188,35 @@ def a_rejected_configuration_is_a_band():
         path = node.dir + "/config.json"
         write(path, json.dumps({"pools": [], "diagnosis": {"warming_seconds": "soon"}}).replace(", ", ",\n"))
         eventually("it is rejected", lambda: "warming_seconds" in node.get("/api/v1/doctor"))
-        for place in ("", "#agent"):
-            page = opened(node, place)
-            page.until("a band", "document.querySelector('.rejected')")
-            equal(page.text(".rejected h2").strip(), "Configuration rejected")
-            # It is in one place: the findings do not repeat it.
-            equal(page.run("[...document.querySelectorAll('.findings li, .agent-line')].filter((e) => /warming_seconds/.test(e.innerText)).length"), 0)
-            rows = dict(page.run(BAND))
-            equal((rows["File"], rows["Key"], rows["Error"]), (f"{path}, line\u00a02", "diagnosis.warming_seconds", "Is not a number"))
-            assert rows["In force"].startswith("The previous configuration stays in use until the file is corrected, "), rows
-            equal(page.run("[document.querySelector('.rejected').dataset.kind, document.querySelector('.rejected a').hash]"), ["warning", "#config"])
-            silent(page, node.url)
+        page = opened(node, "#agent")
+        page.until("a band", "document.querySelector('.rejected')")
+        equal(page.text(".rejected h2").strip(), "Configuration rejected")
+        # It is in one place: the findings do not repeat it. All parts of the page and the daemon have one word and one severity for it.
+        equal(page.run("[...document.querySelectorAll('.findings li')].filter((e) => /warming_seconds/.test(e.innerText)).length"), 0)
+        rows = dict(page.run(BAND))
+        equal((rows["File"], rows["Key"], rows["Error"]), (f"{path}, line\u00a02", "diagnosis.warming_seconds", "Is not a number"))
+        assert rows["In force"].startswith("The previous configuration stays in use until the file is corrected, "), rows
+        equal(page.run("[document.querySelector('.rejected').dataset.kind, document.querySelector('.rejected a').hash]"), ["warning", "#config"])
+        page.until("the part's severity", f"{CONFIG_PART}?.querySelector('.mark').dataset.kind === 'warning'")
+        equal(page.run("/refused/.test(document.body.innerText)"), False)
+        # On the overview it is one line, below the problems.
+        page.go(node.url + "#")
+        page.until("a line", "document.querySelector('.rejected-line')")
+        equal(page.text(".rejected-line").strip(), "Configuration rejected: config.json line\u00a02, diagnosis.warming_seconds is not a number. The previous one stays in use. Details")
+        equal(page.run("[document.querySelector('.rejected-line').dataset.kind, document.querySelector('.rejected-line a').hash, document.querySelector('.rejected-line').offsetHeight < 40]"), ["warning", "#agent", True])
+        equal(page.run("[...document.querySelectorAll('.agent-line')].filter((e) => /warming_seconds/.test(e.innerText)).length"), 0)
+        silent(page, node.url)
+        page.close()
+        for change, kind in ((NOTHING_OFFERED, "critical"), (LAST_GOOD, "warning")):
+            page = altered(node, change, "#agent")
+            page.until(kind, f"document.querySelector('.rejected')?.dataset.kind === '{kind}' && {CONFIG_PART}?.querySelector('.mark').dataset.kind === '{kind}' && !document.querySelector('.findings')")
+            equal(dict(page.run(BAND))["Error"], "Is not a number")
             page.close()
         page = altered(node, OTHER_FINDING, "#agent")
         has(page, "The certificate in use has expired")
         equal(page.run("document.querySelector('.rejected')"), None)
         page.close()
-        page = altered(node, HELD, width=400)
+        page = altered(node, HELD, "#agent", width=400)
         page.until("a band", "document.querySelector('.rejected')")
         equal(page.text(".rejected h2").strip(), "Configuration change held")
         equal(page.run(BAND), [["Key", "pools"], ["Reason", "rocelet.dev/roce would lose all devices"], ["In force", "The previous configuration stays in use."]])

@@ -252,7 +252,7 @@ static void test_all_reasons_are_named_the_most_important_first(void **state)
 	config.refusals.list = &refusal;
 	config.refusals.n = 1;
 	assert_text(&r, "/readyz", 503,
-		    "not ready: the configuration file is refused: c.json:3: \"mtu\": wrong\n"
+		    "not ready: the configuration file is rejected: c.json:3: \"mtu\": wrong\n"
 		    "not ready: the host is hidden\n"
 		    "not ready: journal: No space left on device\n"
 		    "not ready: CAP_SYS_ADMIN is missing: no pod gets a VF\n"
