@@ -16,7 +16,7 @@ function findingGroups(findings) {
 
 function makeFinding(model, group, i) {
 	const [f] = group;
-	return make('li', {key: String(i)}, make('p', {}, makeMark('unhealthy', false), ' ', makeFindingTitle(f), group.map((one, n) => one.object && [n > 0 ? ', ' : ' ', makeObjectLink(model, one.object), one.pod && [make('span', {class: 'quiet'}, ' of '), makePodLink({namespace: one.namespace, name: one.pod})]])), make('p', {}, `${sentenceCase(withClock(shown(f.what))).replace(/\.$/, '')}.`),
+	return make('li', {key: String(i)}, make('p', {}, makeMark('unhealthy', false), ' ', makeFindingTitle(f), group.map((one, n) => one.object && [n > 0 ? ', ' : ' ', makeObjectLink(model, one.object), one.pod && [make('span', {class: 'quiet'}, ' of '), makePodLink({namespace: one.namespace, name: one.pod})]])), make('p', {}, `${sentenceCase(inWords(shown(f.what))).replace(/\.$/, '')}.`),
 		f.help && make('p', {class: 'quiet'}, withCode(sentenceCase(f.help).replace(/([^.?!])$/, '$1.')), f.fixable && [' At once: ', makeCode('rocectl doctor --fix')]));
 }
 
@@ -141,8 +141,8 @@ const PART_STATES = {true: ['ok', 'works'], false: ['critical', 'does not work']
 // works: true, false, 'impaired', null: not in use, undefined: not known now.
 function makePart(name, works, what, why) {
 	const [kind, text] = PART_STATES[works];
-	return make('li', {key: name}, makeMark(kind, false), make('span', {}, name), make('span', {}, sentenceCase(shown(what)), make('span', {class: 'unseen'}, `, ${text}`),
-		why && make('span', {class: 'quiet'}, `: ${shown(why)}`)));
+	return make('li', {key: name}, makeMark(kind, false), make('span', {}, name), make('span', {}, sentenceCase(inWords(shown(what))), make('span', {class: 'unseen'}, `, ${text}`),
+		why && make('span', {class: 'quiet'}, `: ${inWords(shown(why))}`)));
 }
 
 // Is a report of this age about the daemon's parts still valid? If there are no new samples, only one from after the last sample is.

@@ -348,7 +348,7 @@ function isOfProblem(model, f) {
 function makeAgentBeside(page, model) {
 	const {doctor} = model.documents, findings = (doctor?.findings ?? []).filter((f) => !isOfProblem(model, f) && f !== rejectedConfig(model)?.found);
 	return makePanel('Agent', make('a', {href: '#agent', 'aria-label': 'all about the agent'}, 'All'), doctor === null ? make('p', {class: 'quiet'}, page.missing('api/v1/doctor')) : findings.length === 0 ? make('p', {class: 'quiet'}, model.dead ? 'Not known now.' : doctor.findings.length > 0 ? 'Agent health: no findings but those listed here.' : 'Agent health: no findings.')
-		: findingGroups(findings).slice(0, 4).map((group, i) => [group[0], group, i]).map(([f, group, i]) => make('div', {class: 'agent-line', key: String(i)}, make('p', {}, makeMark('unhealthy', false), ' ', makeFindingTitle(f), group.slice(0, OBJECTS_NAMED).map((one, n) => one.object && [n > 0 ? ', ' : ' ', makeObjectLink(model, one.object)]), group.length > OBJECTS_NAMED && ` and ${group.length - OBJECTS_NAMED} more`), make('p', {class: 'quiet clip two', 'data-tip': shown(f.what)}, sentenceCase(withClock(shown(f.what)))))));
+		: findingGroups(findings).slice(0, 4).map((group, i) => [group[0], group, i]).map(([f, group, i]) => make('div', {class: 'agent-line', key: String(i)}, make('p', {}, makeMark('unhealthy', false), ' ', makeFindingTitle(f), group.slice(0, OBJECTS_NAMED).map((one, n) => one.object && [n > 0 ? ', ' : ' ', makeObjectLink(model, one.object)]), group.length > OBJECTS_NAMED && ` and ${group.length - OBJECTS_NAMED} more`), make('p', {class: 'quiet clip two', 'data-tip': inWords(shown(f.what))}, sentenceCase(inWords(shown(f.what)))))));
 }
 
 // Shown in place of problems, figures and rails if the node has no port.

@@ -48,7 +48,7 @@ function makePoolLink(name) {
 // An event's message without the name of its device in front, which is shown beside it.
 function eventMessage(model, e) {
 	const [all, name] = /^(\S+?)(?: port \d+)?: /.exec(e.message ?? '') ?? [], isDevice = name && e.device && (name === e.device || model.portByName.get(e.device)?.facts.device === name);
-	return shown(isDevice ? e.message.slice(all.length) : e.message);
+	return inWords(shown(isDevice ? e.message.slice(all.length) : e.message));
 }
 
 // The length of the sparklines' history.

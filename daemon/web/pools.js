@@ -19,7 +19,7 @@ function deviceRank({r, kind}) {
 function makeDeviceState(model, device, r, pool) {
 	const ills = healthTroubles({...device, resources: [r]}, null), p = model.portByName.get(device.id), [v] = p?.verdicts ?? [];
 	if (ills.length > 0)
-		return make('span', {class: 'state', 'data-kind': 'unhealthy', 'data-tip': sentenceCase(shown(device.why))}, troubleState(ills).text, troubleSince(ills[0]) && make('span', {class: 'quiet'}, `, ${troubleSince(ills[0])}`));
+		return make('span', {class: 'state', 'data-kind': 'unhealthy', 'data-tip': sentenceCase(inWords(shown(device.why)))}, troubleState(ills).text, troubleSince(ills[0]) && make('span', {class: 'quiet'}, `, ${troubleSince(ills[0])}`));
 	return v ? makeState(verdictState(v)) : !r.holder && make('span', {class: 'quiet'}, `${sentenceCase(shown(r.state))}${r.state === 'free' && pool.registration !== 'registered' ? ', not offered' : ''}`);
 }
 

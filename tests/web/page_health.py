@@ -147,6 +147,28 @@ def every_event_has_a_name_in_words():
         page.close()
 
 
+WORDED = [("fabric_congestion is over, lasted 394 s; at its worst, link down for: 1h5m (limit 4m)", "fabric_congestion is over, lasted 7 min; at its worst, link down for: 65 min (limit 4 min)"),
+          ("the device of rocelet.dev/roce is unhealthy: link_down", "the device of rocelet.dev/roce is unhealthy: link down"), ("attach of mlx5_no_driver: 30 s", "attach of mlx5_no_driver: 30 s"),
+          ("it is unhealthy (no_chardev, not_clean), with 12m5 and 4m in it", "it is unhealthy (no device files, not clean), with 12m5 and 4m in it")]
+
+
+@check
+def messages_have_the_words_of_the_page():
+    """Durations and reasons in a message of the daemon are written as everywhere else on the page."""
+    with PageNode() as node:
+        node.judged(PF)
+        page = altered(node, """(path, document) => { if (path === 'events') document.events = [{type: 'Warning', reason: 'Unhealthy', namespace: null, pod: null, device: 'mlx5_0', message: 'the device of rocelet.dev/roce is unhealthy: link_down', count: 1, first: '2026-01-02T03:04:05Z', last: '2026-01-02T03:04:05Z'},
+            {type: 'Normal', reason: 'DiagnosisEnd', namespace: null, pod: null, device: 'mlx5_0', message: 'mlx5_0 port 1: fabric_congestion is over, lasted 394 s; at its worst, CE marked: 0.2', count: 1, first: '2026-01-02T03:04:06Z', last: '2026-01-02T03:04:06Z'}]; }""", "#events")
+        page.until("both", "document.querySelectorAll('td.c-message').length >= 2")
+        texts = page.run("[...document.querySelectorAll('td.c-message')].map((e) => e.innerText)")
+        for text in ("The device of rocelet.dev/roce is unhealthy: link down", "Lasted 7 min; at its worst, CE marked: 0.2"):
+            assert text in texts, (text, texts)
+        for text, wanted in WORDED:
+            equal(page.run(f"inWords({json.dumps(text)})"), wanted)
+        silent(page, node.url)
+        page.close()
+
+
 @check
 def charts_name_where_earlier_times_are():
     with PageNode() as node:
