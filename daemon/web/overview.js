@@ -69,7 +69,7 @@ function makeBlind(page, model) {
 		return null;
 	const all = page.unfolded.has('blind'), groups = blindGroups(blind.items), rows = groups.slice(0, all ? Infinity : BLIND_SHOWN);
 	const isCut = rows.length < groups.length || (!all && rows.some(({items}) => new Set(items.map(({pod, key}) => (pod ? podKey(pod) : key))).size > BLIND_PODS));
-	return make('section', {class: 'panel flush blind', 'aria-labelledby': 'blind-title', key: 'blind'}, make('header', {}, make('h2', {id: 'blind-title'}, 'Devices of pods in trouble')),
+	return make('section', {class: 'panel flush blind', 'aria-labelledby': 'blind-title', key: 'blind'}, make('header', {}, make('h2', {id: 'blind-title', tabindex: '-1'}, blind.title)),
 		make('ul', {}, rows.map(({state, items, why, help}) => make('li', {key: `${state.text} ${help}`}, makeMark(state.kind, true), make('strong', {class: 'state', 'data-kind': state.kind}, state.text), make('div', {}, makeBlindPods(items, all)),
 			make('span', {class: 'quiet'}, why && `${sentenceCase(why)}.`, help && [' ', withCode(help)])))),
 		isCut && makeButton(`Show all ${grouped(blind.items.length)}`, () => page.unfold('blind'), {class: 'more'}));
@@ -95,7 +95,12 @@ function affectedText(model) {
 	return n > 0 && `${count(n, 'VF of a pod is', 'VFs of pods are')} affected through ${n === 1 ? 'its PF' : 'their PFs'}.`;
 }
 
-// {kind, title, lines}: the summary of this node.
+// A link to the section of makeBlind(), which has the same name. The view's address stays.
+function makeBlindLink(title) {
+	return makeButton(title, () => { const section = byId('blind-title'); section?.scrollIntoView({block: 'start'}); section?.focus({preventScroll: true}); }, {class: 'link in-text'});
+}
+
+// {kind, title, lines}: the summary of this node; a line is a list of texts and elements.
 function headline(page, model) {
 	const {store} = model;
 	if (store.timeMs === null)
@@ -103,7 +108,7 @@ function headline(page, model) {
 	if (model.dead)
 		return {kind: 'unknown', title: `State unknown since ${clock(model.sampleMs())}`, lines: [`Last known: ${store.problemCount ? problemsText(model) : 'no problems'}.`]};
 	if (store.problemCount > 0)
-		return {kind: model.verdicts[0].severity, title: problemsText(model), lines: [affectedText(model), model.ports && blindness(model) && `${blindness(model).title}.`].filter(Boolean)};
+		return {kind: model.verdicts[0].severity, title: problemsText(model), lines: [affectedText(model), model.ports && blindness(model) && [makeBlindLink(blindness(model).title), '.']].filter(Boolean)};
 	if (model.ports === null)
 		return {kind: 'unknown', title: 'No verdict yet', lines: [page.missing('api/v1/ports')]};
 	if (model.ports.length === 0)
@@ -379,7 +384,7 @@ class OverviewView {
 
 	render(model) {
 		const {page} = this, notice = this.seek(model), {kind, title, lines} = page.headline, hasPorts = (model.ports ?? []).length > 0, isEmpty = model.ports !== null && !hasPorts;
-		return [make('header', {class: 'headline'}, make('div', {class: 'view-head'}, makeMark(kind), make('h1', {}, title)), lines.map((line) => make('p', {class: 'quiet'}, line)), makeTally(model)), notice,
+		return [make('header', {class: 'headline'}, make('div', {class: 'view-head'}, makeMark(kind), make('h1', {}, title)), lines.length > 0 && make('p', {class: 'quiet'}, lines.flatMap((line, i) => [i > 0 && ' ', line])), makeTally(model)), notice,
 			make('div', {class: 'overview'}, make('div', {class: 'column'}, isEmpty && makeNoPorts(page, model), hasPorts && model.verdicts.length === 0 && makeBlind(page, model), makeProblems(page, model, model.verdicts, model.ended), makeConfigLine(model), hasPorts && make('section', {class: 'panel figures', 'aria-labelledby': 'figures-title'}, make('h2', {id: 'figures-title', class: 'unseen'}, 'All ports'), FIGURES.map((figure) => makeFigure(model, figure))), hasPorts && makeRails(page, model), hasPorts && makeAffected(model), hasPorts && model.verdicts.length > 0 && makeBlind(page, model)),
 				make('div', {class: 'column'}, makePoolsBeside(page, model), makeEventsBeside(model), !isEmpty && makeAgentBeside(page, model)))];
 	}

@@ -284,6 +284,10 @@ def a_vf_is_down_by_its_pfs_problem():
             page = altered(node, DOWN % (down, VF))
             page.until("its state", f"{state}?.kind === '{kind}' && document.querySelector('.problem')")
             equal(page.run("document.querySelector('.blind') !== null"), listed)
+            if listed:  # the headline's line has the name of the section, and leads to it
+                equal(page.run("[document.querySelector('.headline p button').innerText, document.getElementById('blind-title').innerText]"), 2 * ["1 port of a pod is down"])
+                page.run("document.querySelector('.headline p button').click()")
+                equal(page.run("[document.activeElement.id, location.hash]"), ["blind-title", ""])
             silent(page, node.url)
             page.close()
 
