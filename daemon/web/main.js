@@ -353,7 +353,7 @@ class Page {
 	}
 
 	showProblemCount() {
-		const {model} = this, {kind} = this.headline, [other] = this.headline.others ?? [], ill = model.ports && !model.dead ? blindness(model)?.items.filter(({state}) => state.kind === 'unhealthy').length ?? 0 : 0;
+		const {model} = this, {kind} = this.headline, [other] = this.headline.others ?? [], ill = model.ports && !model.dead ? blindness(model)?.items.filter(({state}) => state.isTrouble).length ?? 0 : 0;
 		const none = kind === 'ok' ? 'No problems' : other ? other.short : ill > 0 ? `${grouped(ill)} in trouble` : 'Not known';
 		const parts = ['critical', 'warning'].map((severity) => [severity, model.verdicts.filter((v) => v.severity === severity).length]).filter(([, n]) => n > 0);
 		morphChildren(byId('count'), parts.length ? parts.flatMap(([severity, n]) => [makeMark(severity, false), make('strong', {}, `${n}${model.isProblemCut ? '+' : ''}`)]) : [makeMark(kind, false), make('span', {class: 'wide'}, none)]);

@@ -249,7 +249,7 @@ class Model {
 		const {facts, device} = p;
 		const attachment = attachmentTroubles(device?.attachment), isBad = attachment.some(({word}) => word === 'bad'); // which is why it is not clean
 		const found = facts.troubles?.filter((trouble) => trouble.kind !== 'verdict') ?? [...healthTroubles(device, this.findings).filter(({word}) => word !== 'not_clean' || !isBad), ...attachment];
-		return found.length === 0 && !facts.troubles?.length && this.isOfPod(p) && isDown(p) ? [{kind: 'link', word: 'link_down', what: "the link of a pod's port is down", help: 'Check the cable, the switch port and the PF.', since: null, orEarlier: false}] : found;
+		return found.length === 0 && !facts.troubles?.length && this.isOfPod(p) && isDown(p) ? [{kind: 'link', severity: 'warning', level: 2, word: 'link_down', what: "the link of a pod's port is down", help: 'Check the cable, the switch port and the PF.', since: null, orEarlier: false}] : found;
 	}
 
 	// The troubles of a pod's device, which may have no port.
@@ -294,7 +294,7 @@ class Model {
 		if (found && !isWorse)
 			return p.verdicts[0]?.level === found.level ? verdictState(p.verdicts[0]) : {...verdictState(found), text: `${verdictTitle(found)} (PF)`, why: `Its PF ${shown(p.lane.head.key)}: ${verdictSentence(found)}`, ofPf: true};
 		if (isWorse)
-			return troubleState(p.troubles);
+			return troubleState(p.troubles, this.isOfPod(p));
 		if (this.dead)
 			return {kind: 'unknown', text: 'Unknown', why: this.store.timeMs === null ? 'No sample has been judged yet' : `No new sample since ${clock(this.sampleMs())}`};
 		if (this.isCut)
@@ -304,7 +304,7 @@ class Model {
 		if (facts.watch === 'not applicable')
 			return {kind: 'unknown', text: 'Not judged', why: 'It carries no RoCE'};
 		if (p.troubles.length > 0)
-			return troubleState(p.troubles);
+			return troubleState(p.troubles, this.isOfPod(p));
 		if (!this.isInUse(p))
 			return {kind: 'idle', text: p.device?.attachment ? sentenceCase(p.device.attachment.state.replaceAll('_', ' ')) : 'Not in use', why: sentenceCase(p.device?.why ?? 'No pod has it')};
 		if (isDown(p))
@@ -334,7 +334,7 @@ class Model {
 			return {kind: 'unknown', text: 'Unknown', why: 'Its ports are not known yet'};
 		const blind = pod.devices.find((d) => !d.port), [trouble] = pod.troubles;
 		if (trouble && !this.dead)
-			return {...troubleState(pod.troubles), at: trouble.device.port?.facts ?? null, more: new Set(pod.troubles.map(({device}) => device.id)).size - 1};
+			return {...troubleState(pod.troubles, true), at: trouble.device.port?.facts ?? null, more: new Set(pod.troubles.map(({device}) => device.id)).size - 1};
 		if (pod.ports.length === 0)
 			return this.slotState(pod);
 		const worst = worstState(pod.ports.map((p) => p.state));

@@ -20,17 +20,17 @@ function problemsText(model) {
 	return `${count(n, 'problem')} on ${model.isProblemCut ? 'at least ' : ''}${grouped(ports)} of ${count(model.ports?.length ?? 0, 'port')}${more}`;
 }
 
-// True if a pod has the port, and the port is unhealthy or its state is unknown.
+// True if a pod has the port, and the port has a trouble that is no verdict, or its state is unknown.
 function isBlind(p) {
-	return (p.facts.pod !== null || p.device?.attachment?.state === 'in_pod') && ['unhealthy', 'unknown'].includes(p.state.kind);
+	return (p.facts.pod !== null || p.device?.attachment?.state === 'in_pod') && (p.state.isTrouble || p.state.kind === 'unknown');
 }
 
 // Pods' ports and devices without a verdict that are not known to be fine: such ports, and devices with a trouble that their port does not have. {key, what, word: for the title, state, port: or null, device: its ID, pod,
 // troubles}
 function blindItems(model) {
 	const isOwn = ({device: {port}, ...trouble}) => !port ? true : model.uncovered(port, [trouble]).length > 0 && !port.state.ofPf && (port.troubles.length === 0 && port.verdicts.length === 0 && !isBlind(port));
-	const ports = (model.isCut ? [] : model.ports.filter(isBlind)).map((p) => ({key: p.key, what: 'port', word: isDown(p) ? 'down' : p.state.kind === 'unhealthy' ? 'unhealthy' : 'not judged', state: p.state, port: p, device: p.key, pod: p.facts.pod ? {namespace: p.facts.namespace, name: p.facts.pod} : null, troubles: p.troubles}));
-	const devices = (model.pods ?? []).flatMap((pod) => [...groupBy(pod.troubles.filter(isOwn), ({device}) => device.id).values()].map((troubles) => ({key: `${pod.key} ${troubles[0].device.id}`, what: 'device', word: 'in trouble', state: troubleState(troubles), port: troubles[0].device.port, device: troubles[0].device.id, pod, troubles})));
+	const ports = (model.isCut ? [] : model.ports.filter(isBlind)).map((p) => ({key: p.key, what: 'port', word: isDown(p) ? 'down' : p.state.isTrouble ? 'in trouble' : 'not judged', state: p.state, port: p, device: p.key, pod: p.facts.pod ? {namespace: p.facts.namespace, name: p.facts.pod} : null, troubles: p.troubles}));
+	const devices = (model.pods ?? []).flatMap((pod) => [...groupBy(pod.troubles.filter(isOwn), ({device}) => device.id).values()].map((troubles) => ({key: `${pod.key} ${troubles[0].device.id}`, what: 'device', word: 'in trouble', state: troubleState(troubles, true), port: troubles[0].device.port, device: troubles[0].device.id, pod, troubles})));
 	const byName = ({pod, device}) => (pod ? podKey(pod) : device);
 	return [...ports, ...devices].sort((a, b) => stateRank(a.state) - stateRank(b.state) || naturalOrder(byName(a), byName(b)) || naturalOrder(a.device, b.device));
 }
@@ -46,7 +46,8 @@ function findBlindness(model) {
 	if (items.length === 0)
 		return null;
 	const groups = [...groupBy(items, ({word}) => word).values()];
-	return {kind: items.some(({state}) => state.kind === 'unhealthy') ? 'warning' : 'unknown', items,
+	const worst = worstState(items.map(({state}) => state));
+	return {kind: worst.kind === 'unhealthy' ? 'warning' : worst.kind, items,
 		title: groups.map((list) => `${count(list.length, list[0].what)} of ${list.length === 1 ? 'a pod is' : 'pods are'} ${list[0].word}`).join(', ')};
 }
 

@@ -124,8 +124,8 @@ function withCode(text) {
 }
 
 // Troubles as notices; a trouble of a pod's device names its port.
-function makeTroubles(troubles) {
-	return troubles.map((t) => make('p', {class: 'notice', 'data-kind': 'unhealthy', key: `trouble ${t.kind} ${t.word} ${t.device?.id ?? ''}`}, makeMark('unhealthy', false), ' ', make('strong', {}, troubleTitle(t)), t.device && [' on ', t.device.port ? makePortLink(t.device.port.facts) : makeCode(t.device.id)],
+function makeTroubles(troubles, isOfPod) {
+	return troubles.map((t) => make('p', {class: 'notice', 'data-kind': troubleKind(t, isOfPod), key: `trouble ${t.kind} ${t.word} ${t.device?.id ?? ''}`}, makeMark(troubleKind(t, isOfPod), false), ' ', make('strong', {}, troubleTitle(t)), t.device && [' on ', t.device.port ? makePortLink(t.device.port.facts) : makeCode(t.device.id)],
 		`: ${troubleText(t)}`, t.help && make('span', {class: 'quiet'}, ' ', withCode(t.help))));
 }
 

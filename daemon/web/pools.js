@@ -16,10 +16,10 @@ function deviceRank({r, kind}) {
 }
 
 // The troubles of a device with their beginning, its verdict, or whether it is free.
-function makeDeviceState(model, device, r, pool) {
+function makeDeviceState(model, device, r, pool, kind) {
 	const ills = healthTroubles({...device, resources: [r]}, null), p = model.portByName.get(device.id), [v] = p?.verdicts ?? [];
 	if (ills.length > 0)
-		return make('span', {class: 'state', 'data-kind': 'unhealthy', 'data-tip': sentenceCase(inWords(shown(device.why)))}, troubleState(ills).text, troubleSince(ills[0]) && make('span', {class: 'quiet'}, `, ${troubleSince(ills[0])}`));
+		return make('span', {class: 'state', 'data-kind': kind, 'data-tip': sentenceCase(inWords(shown(device.why)))}, troubleState(ills, false).text, troubleSince(ills[0]) && make('span', {class: 'quiet'}, `, ${troubleSince(ills[0])}`));
 	return v ? makeState(verdictState(v)) : !r.holder && make('span', {class: 'quiet'}, `${sentenceCase(shown(r.state))}${r.state === 'free' && pool.registration !== 'registered' ? ', not offered' : ''}`);
 }
 
@@ -35,7 +35,7 @@ function poolDevices(page, model, pool) {
 	const listed = unfolded ? rows : rows.filter((row) => deviceRank(row) < stateRank({kind: 'unknown'})).slice(0, TROUBLE_MOST);
 	return [make('p', {}, makeButton([make('span', {class: 'fold', 'data-open': unfolded ? 'yes' : null, 'aria-hidden': 'true'}), count(devices.length, 'device')], () => page.unfold(`pool ${pool.name}`), {class: 'link', 'aria-expanded': String(unfolded)})),
 		listed.length > 0 && make('ul', {class: 'pool-devices'}, listed.map(({device, r, kind}) =>
-			make('li', {key: device.id}, makeMark(kind), ' ', makeObjectLink(model, device.id), ' ', makeDeviceState(model, device, r, pool), r.holder && makePodLink({namespace: r.holder.namespace, name: r.holder.pod}))))];
+			make('li', {key: device.id}, makeMark(kind), ' ', makeObjectLink(model, device.id), ' ', makeDeviceState(model, device, r, pool, kind), r.holder && makePodLink({namespace: r.holder.namespace, name: r.holder.pod}))))];
 }
 
 function makePool(page, model, pool) {

@@ -27,8 +27,8 @@ function attachmentTroubles(a) {
 	if (!a)
 		return [];
 	const fails = a.state === 'bad' || (a.error !== null && a.state !== 'in_pod');
-	return [fails && {kind: 'attachment', word: a.state, what: a.error ?? 'it could not be cleaned after its pod', help: '`rocectl doctor --fix` retries.', since: a.since, orEarlier: false},
-		a.state === 'in_pod' && a.drift?.length > 0 && {kind: 'attachment', word: 'drift', what: `${a.drift.join(', ')} ${a.drift.length === 1 ? 'differs' : 'differ'} from the plan${a.error === null ? '' : `: ${a.error}`}`, help: '`rocectl doctor --fix` repairs what it can.', since: null, orEarlier: false}].filter(Boolean);
+	return [fails && {kind: 'attachment', severity: 'warning', level: 2, word: a.state, what: a.error ?? 'it could not be cleaned after its pod', help: '`rocectl doctor --fix` retries.', since: a.since, orEarlier: false},
+		a.state === 'in_pod' && a.drift?.length > 0 && {kind: 'attachment', severity: 'warning', level: 2, word: 'drift', what: `${a.drift.join(', ')} ${a.drift.length === 1 ? 'differs' : 'differ'} from the plan${a.error === null ? '' : `: ${a.error}`}`, help: '`rocectl doctor --fix` repairs what it can.', since: null, orEarlier: false}].filter(Boolean);
 }
 
 // The troubles of a device of an exclusive pool. findings: the doctor's findings about unhealthy devices, by the names of the devices.
@@ -48,8 +48,13 @@ function troubleText(trouble) {
 	return `${sentenceCase(inWords(shown(trouble.what))).replace(/\.$/, '')}${since && `, ${since}`}.`;
 }
 
+// A trouble of a pod's device has the API's severity; a device that no pod has is only not available.
+function troubleKind({severity, level}, isOfPod) {
+	return isOfPod && level >= 2 ? severity : 'unhealthy';
+}
+
 // The state of a device that has troubles but no verdict.
-function troubleState(troubles) {
+function troubleState(troubles, isOfPod) {
 	const [first] = troubles, titles = [...new Set(troubles.map(troubleTitle))];
-	return {kind: 'unhealthy', text: titles.join(', ').replace(/(?<=, )[A-Z](?=[a-z ])/g, (c) => c.toLowerCase()), why: troubleText(first).replace(/\.$/, '')};
+	return {kind: troubleKind(first, isOfPod), isTrouble: true, text: titles.join(', ').replace(/(?<=, )[A-Z](?=[a-z ])/g, (c) => c.toLowerCase()), why: troubleText(first).replace(/\.$/, '')};
 }

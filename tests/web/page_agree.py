@@ -109,16 +109,32 @@ def a_pods_trouble_without_a_verdict():
             if not said:  # its port, which is fine, is named
                 page.until(what, "document.querySelector('.blind a[href=\"#port/mlx5_2/1\"]') && document.getElementById('count').innerText.trim() === '1 in trouble'")
                 page.go(node.url + "#pod/train/job-7")
-                page.until(what, f"document.querySelector('.notice[data-kind=unhealthy]')?.textContent.trim().startsWith('{title} on mlx5_2/1') && document.querySelector('.strip-empty') && !/No problems/.test(document.body.innerText)")
+                page.until(what, f"document.querySelector('.notice[data-kind=warning]')?.textContent.trim().startsWith('{title} on mlx5_2/1') && document.querySelector('.strip-empty') && !/No problems/.test(document.body.innerText)")
             else:
                 page.until(what, f"document.querySelector('.blind a[href=\"#pod/train/job-7\"]') && document.querySelector('.blind').innerText.includes({json.dumps(title)}) && document.querySelector('.blind').innerText.includes({json.dumps(said)})")
                 equal((page.text("h1"), page.run("document.querySelector('.headline .mark').dataset.kind"), page.text("#count").strip()), ("1 device of a pod is in trouble", "warning", "1 in trouble"))
                 page.go(node.url + "#pods?show=unhealthy")
-                page.until("in the list", f"{PODS_ROW}?.querySelector('.c-state').innerText.startsWith({json.dumps(title)}) && {PODS_ROW}.querySelector('.mark').dataset.kind === 'unhealthy'")
+                page.until("in the list", f"{PODS_ROW}?.querySelector('.c-state').innerText.startsWith({json.dumps(title)}) && {PODS_ROW}.querySelector('.mark').dataset.kind === 'warning'")
                 page.go(node.url + "#pod/train/job-7")
-                page.until("on its page", f"document.querySelector('.notice[data-kind=unhealthy] strong')?.innerText.startsWith({json.dumps(title)}) && !/No problem/.test(document.querySelector('main').innerText)")
+                page.until("on its page", f"document.querySelector('.notice[data-kind=warning] strong')?.innerText.startsWith({json.dumps(title)}) && !/No problem/.test(document.querySelector('main').innerText)")
                 silent(page, node.url)
             page.close()
+
+
+@check
+def states_have_one_look_everywhere():
+    """The outline of an unhealthy device is solid as its mark; what the PF causes has a line below; views in the search have no mark."""
+    with PageNode() as node:
+        node.judged(PF)
+        page = opened(node)
+        style = "(([name, kind, of]) => { const e = make('span', {class: name, 'data-kind': kind, 'data-of': of}); byId('main').append(e); const {borderTopStyle, borderTopWidth, borderBottomWidth} = getComputedStyle(e); e.remove(); return [borderTopStyle, borderTopWidth, borderBottomWidth]; })"
+        looks = [page.run(f"{style}({json.dumps(what)})") for what in (["cell", "unhealthy", None], ["cell small", "unhealthy", None], ["tag", "unhealthy", None], ["tag", "critical", "pf"], ["tag", "warning", "pf"])]
+        equal(looks, 3 * [["solid", "2px", "2px"]] + 2 * [["solid", "1px", "3px"]])
+        page.run("page.search.open()")
+        page.until("views", "[...document.querySelectorAll('[role=option]')].some((e) => e.innerText.includes('Queue pairs'))")
+        equal(page.run("[...document.querySelectorAll('[role=option]')].filter((e) => e.innerText.includes('View') && e.querySelector('.mark')).length"), 0)
+        silent(page, node.url)
+        page.close()
 
 
 @check
@@ -143,18 +159,20 @@ def a_link_that_is_down_is_down_everywhere():
         node.story(VF).play(TRAFFIC)
         node.judged(VF)
         node.link("ens1v0", False)
+        health = lambda: next(p for p in json.loads(node.get("/api/v1/ports"))["ports"] if p["device"] == VF)["health"]
+        eventually("the API's severity", lambda: health() == "critical")
         page = opened(node, "#ports")
         row = "[...document.querySelectorAll('table.list tbody tr')].find((tr) => tr.innerText.startsWith('mlx5_2/1'))"
         page.until("in the list", f"{row}?.querySelector('.c-state').innerText === 'Link down' && {row}.querySelector('.c-link').innerText === 'down'")
         for place in ("port/mlx5_2/1", "pod/train/job-7"):
             page.go(node.url + "#" + place)
-            page.until(place, "document.querySelector('.view-head .mark')?.dataset.kind === 'unhealthy' && document.querySelector('.notice[data-kind=unhealthy] strong')?.innerText.startsWith('Link down')")
+            page.until(place, "document.querySelector('.view-head .mark')?.dataset.kind === 'critical' && document.querySelector('.notice[data-kind=critical] strong')?.innerText.startsWith('Link down')")
             page.until("its history", "document.querySelector('.strip, .strip-empty')")
             equal((place, page.run("/No problem/.test(document.querySelector('main').innerText)")), (place, False))
         page.go(node.url + "#port/mlx5_2/1")
         page.until("its cards", "document.querySelector('.cards')?.innerText.includes('has no carrier') && document.querySelector('.cards').innerText.includes('Unhealthy: Link down')")
         page.go(node.url + "#")
-        page.until("on the overview", "document.querySelector('.blind a[href=\"#port/mlx5_2/1\"]') && document.querySelector('.blind a[href=\"#pod/train/job-7\"]')")
+        page.until("on the overview", "document.querySelector('.headline .mark').dataset.kind === 'critical' && document.querySelector('.blind .mark').dataset.kind === 'critical' && document.querySelector('.cell[data-kind=critical]') && document.querySelector('.blind a[href=\"#port/mlx5_2/1\"]') && document.querySelector('.blind a[href=\"#pod/train/job-7\"]')")
         page.go(node.url + "#agent")
         page.until("in what the doctor finds", "document.querySelector('.findings a[href=\"#pod/train/job-7\"]')")
         silent(page, node.url)

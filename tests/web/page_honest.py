@@ -280,7 +280,7 @@ def a_vf_is_down_by_its_pfs_problem():
         eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
         severity = node.verdict(PF, "packet_loss")["severity"]
         state = f"page.model.portByKey.get('{VF}/1')?.state"
-        for down, kind, listed in ((f"'{PF}', '{VF}'", severity, False), (f"'{VF}'", "unhealthy", True)):
+        for down, kind, listed in ((f"'{PF}', '{VF}'", severity, False), (f"'{VF}'", "warning", True)):
             page = altered(node, DOWN % (down, VF))
             page.until("its state", f"{state}?.kind === '{kind}' && document.querySelector('.problem')")
             equal(page.run("document.querySelector('.blind') !== null"), listed)

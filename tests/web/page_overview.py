@@ -66,7 +66,7 @@ def a_pods_port_that_is_down_is_not_under_green():
         page.until("not green", f"{HEAD_MARK} === 'warning' && {ICON} === '{AMBER}' && {COUNT} !== 'No problems' && document.querySelector('h1').innerText === '1 port of a pod is down'")
         page.until("which", "document.querySelector('.blind a[href=\"#port/mlx5_2/1\"]') && document.querySelector('.blind a[href=\"#pod/train/job-7\"]')")
         has(page, "No problems found on ")
-        page.until("its rail", f"['unhealthy', 'unknown'].includes({RAIL % PF}.querySelector('.mark').dataset.kind)")
+        page.until("its rail", f"['warning', 'unknown'].includes({RAIL % PF}.querySelector('.mark').dataset.kind)")
         silent(page, node.url)
         page.close()
         story.state("4: ACTIVE", "5: LinkUp")

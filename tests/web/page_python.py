@@ -784,7 +784,7 @@ def more_verdicts_than_are_shown():
         equal(page.run("document.querySelectorAll('.mark[data-kind=ok]').length"), 0)
         equal((page.run(over(70)), page.run(over(63))), (0, 1))
         page.go(node.url + "#port/mlx5_1/1")
-        has(page, "Device mlx5_1-0 is unhealthy: link_down")  # no verdict, and the API knows it
+        has(page, "Device mlx5_1-0 is unhealthy: link down")  # no verdict, and the API knows it
         silent(page, node.url)
         page.close()
 
