@@ -280,7 +280,7 @@ function unfitReasons(model, pool) {
 function poolParts(model, pool) {
 	const unfit = Math.max(0, pool.devices - pool.healthy), used = Math.max(0, pool.devices - unfit - pool.free), allocated = Math.min(used, pool.allocated), heldUnfit = Math.min(unfit, pool.allocated - allocated);
 	const reasons = unfitReasons(model, pool), isExplained = sumOf(reasons.map(([, n]) => n)) === unfit - heldUnfit;
-	return [['used', allocated, 'allocated'], ['used-unhealthy', heldUnfit, 'allocated and unhealthy'], ['blocked', used - allocated, pool.registration !== 'registered' && isKnown(pool.registration) ? 'not offered' : isKnown(pool.gidCapacity) && pool.gidCapacity < pool.devices ? 'without a RoCE address left' : 'reserved or returning'],
+	return [['used', allocated, heldUnfit > 0 ? 'allocated and healthy' : 'allocated'], ['used-unhealthy', heldUnfit, 'allocated and unhealthy'], ['blocked', used - allocated, pool.registration !== 'registered' && isKnown(pool.registration) ? 'not offered' : isKnown(pool.gidCapacity) && pool.gidCapacity < pool.devices ? 'without a RoCE address left' : 'reserved or returning'],
 		['free', pool.free, 'available'], ['unhealthy', unfit - heldUnfit, `unhealthy${isExplained && reasons.length > 0 ? `: ${reasons.map(([text, n]) => (reasons.length > 1 ? `${n} ${text}` : text)).join('; ')}` : ''}`]].filter(([, n]) => n > 0);
 }
 

@@ -254,7 +254,7 @@ POOLS = (
     ("{name: 'r', devices: 10, healthy: 4, allocated: 3, free: 0}, []", ["3 allocated", "1 reserved or returning", "6 unhealthy"]),
     ("{name: 'r', shared: true, devices: 49, healthy: 40, allocated: 9, free: 0, gidCapacity: 1}, null", ["9 allocated", "31 without a RoCE address left", "9 unhealthy"]),
     ("{name: 'r', devices: 6, healthy: 3, allocated: 2, free: 2}, [['link_down', null], ['not_clean', null], ['link_down', {}]].map(([reason, holder]) => ({resources: [{resource: 'r', healthy: false, reasons: [reason], holder}]}))",
-     ["1 allocated", "1 allocated and unhealthy", "2 available", "2 unhealthy: 1 link down; 1 not clean"]))
+     ["1 allocated and healthy", "1 allocated and unhealthy", "2 available", "2 unhealthy: 1 link down; 1 not clean"]))
 
 
 @check

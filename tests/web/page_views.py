@@ -43,9 +43,14 @@ def a_device_is_as_fine_as_its_port():
         page = opened(node, "#pools", width=1440)
         page.until("its devices", "document.querySelector('main button.link')")
         page.until("devices with problems, folded", "[...document.querySelectorAll('.pool-devices li')].map((li) => li.innerText.includes('mlx5_2')).join() === 'true'")
+        # The heading counts them, the button all, and the pool's mark is that of the worst.
+        total = page.run("page.model.resources[0].devices")
+        equal(page.run("[document.querySelector('.pool-head h3').innerText, document.querySelector('.pool-head button').innerText, document.querySelector('.pool header .state').innerText]"), ["1 with a problem", f"Show all {total}", "1 with a problem"])
+        equal(page.run("document.querySelector('.pool header .mark').dataset.kind === document.querySelector('.pool-devices .mark').dataset.kind"), True)
         page.run("document.querySelector('main button.link').click()")
         page.until("the others", "document.querySelectorAll('.pool-devices li').length > 1")
         row = "[...document.querySelectorAll('.pool-devices li')].find((li) => li.innerText.includes('mlx5_2'))"
+        equal(page.run("document.querySelector('.pool-head button').innerText"), "Show fewer")
         page.until("the state of its port", f"['critical', 'warning'].includes({row}?.querySelector('.mark').dataset.kind)")
         assert page.run(f"{row}.querySelector('.mark').getAttribute('aria-label')") in ("critical", "warning")
         equal(page.run("[...document.querySelectorAll('.pool-devices li')].filter((li) => li.children[1].scrollWidth > li.children[1].clientWidth + 1 || li.children[1].getBoundingClientRect().right > li.children[2].getBoundingClientRect().left).map((li) => li.innerText)"), [])
@@ -329,7 +334,7 @@ def a_pods_worst_port_comes_first():
         # A slot of a shared device shows the device's ports, and is no problem of the pod.
         equal(page.run("Model.prototype.slotState({devices: [{}], sharedPorts: [{state: {kind: 'ok'}}, {state: {kind: 'critical', text: 'Link flap', why: 'x'}}]})"), {"kind": "info", "text": "Shares a port with link flap", "why": "A port that it shares: x", "isShared": True})
         equal(page.run("Model.prototype.slotState({devices: [{}], sharedPorts: []}).kind"), "idle")
-        equal(page.run("[['ok', 'held'], ['idle', 'free'], ['critical', 'held'], ['unhealthy', 'free']].map(([kind, state]) => [deviceRank({kind, r: {state, healthy: true}}), kind]).sort(([a], [b]) => a - b).map(([, kind]) => kind)"), ["critical", "unhealthy", "idle", "ok"])
+        equal(page.run("[['ok', 'held'], ['idle', 'free'], ['critical', 'held'], ['unhealthy', 'free']].map(([kind, state]) => [deviceRank({kind, r: {state, healthy: true}}), kind]).sort(([a], [b]) => a - b).map(([, kind]) => kind)"), ["critical", "unhealthy", "ok", "idle"])
         # The mark of a filter is that of the worst row it shows.
         equal(page.run("new ListView(page, {title: 'x', columns: [{id: 'a'}], keyOf: () => ''}).chips('show', [{value: 'problems', label: 'Problems', kind: 'worst', test: isProblem}], [{state: {kind: 'ok'}}, {state: {kind: 'warning'}}]).querySelector('.mark').dataset.kind"), "warning")
         # Filled with the colour of its state, which is also in its label.
