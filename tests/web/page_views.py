@@ -373,7 +373,7 @@ def charts_name_their_content():
         page.run("document.activeElement.blur()")
         equal(page.run(f"{CHART}.cursor"), None)
         # A time in the past: its last numbers, not the current ones; and its place in the 15 minutes.
-        page.run(f"location.hash = '#port/mlx5_0/1?from={before - 30}&to={before}'")
+        page.run(f"location.hash = '#port/mlx5_0/1?from={before - 20}&to={before}'")
         has(page, "(not live)")
         page.until("the numbers of that time", f"{RECEIVED} === 0")
         page.until("in words, too", "document.querySelector('.plot canvas').getAttribute('aria-label').includes('Received: at the end 0')")
