@@ -222,4 +222,9 @@ def the_bar_says_that_all_is_well():
             page.until("drawn", f"innerWidth === {width}")
             found.append((width, page.run("document.querySelector('#count .wide').offsetWidth > 0"), page.run("document.documentElement.scrollWidth <= innerWidth && document.getElementById('count').offsetTop === document.getElementById('state').offsetTop")))
         equal(found, [(width, True, True) for width, _, _ in found])
+        for width in (699, 400, 320):
+            page.look(width, 900)
+            page.until("drawn", f"innerWidth === {width}")
+            page.run("page.store.node = 'gpu-h100-017-rack-12'; page.showState()")
+            equal((width, page.run(COUNT), page.run("document.documentElement.scrollWidth <= innerWidth && document.getElementById('count').offsetTop === document.getElementById('state').offsetTop")), (width, "OK", True))
         page.close()
