@@ -23,6 +23,11 @@ function makeFinding(model, group, i) {
 // "FILE:LINE[:COLUMN]: "KEY": what is wrong", of which all but the last may be missing.
 const CONFIG_ERROR = /^(?:([^\s"]+?):(\d+)(?::\d+)?: )?(?:"([^"]+)": )?(.*)$/s;
 
+function configError(text) {
+	const [, file, line, key, error] = CONFIG_ERROR.exec(text);
+	return {file, line, key, error};
+}
+
 const CONFIG_STATES = /^(?:the configuration file is (?:rejected|(held)): |running with the last good configuration of \S+, because )/;
 
 // What is in use in place of the file, by the doctor's advice: [pattern, in short, severity].
@@ -33,8 +38,8 @@ function rejectedConfig(model) {
 	const found = model.documents.doctor?.findings.find((f) => f.kind === 'config' && CONFIG_STATES.test(f.what));
 	if (!found)
 		return null;
-	const [about, held] = CONFIG_STATES.exec(found.what), [, file, line, key, error] = CONFIG_ERROR.exec(found.what.slice(about.length)), [, inUse, kind] = CONFIG_IN_USE.find(([pattern]) => pattern.test(found.help));
-	return {found, isHeld: Boolean(held), title: held ? EVENT_WORDS.ConfigHeld : EVENT_WORDS.ConfigRefused, kind, inUse, file, line, key, error};
+	const [about, held] = CONFIG_STATES.exec(found.what), error = configError(found.what.slice(about.length)), [, inUse, kind] = CONFIG_IN_USE.find(([pattern]) => pattern.test(found.help));
+	return {found, isHeld: Boolean(held), title: held ? EVENT_WORDS.ConfigHeld : EVENT_WORDS.ConfigRefused, kind, inUse, ...error};
 }
 
 // The band about a configuration file that is not in use, or null.
@@ -47,13 +52,18 @@ function makeConfigNotice(model) {
 		makeFacts([['File', file && [makeCode(file), `, line${NBSP}${line}`]], ['Key', key && makeCode(key)], [isHeld ? 'Reason' : 'Error', sentenceCase(shown(error))], ['In force', withCode(found.help)]]));
 }
 
+// "config.json line 2, diagnosis.warming_seconds is not a number"
+function configErrorText({file, line, key, error}) {
+	return `${file ? `${shown(file.split('/').at(-1))} line${NBSP}${line}, ` : ''}${key ? `${shown(key)} ` : ''}${shown(error)}`;
+}
+
 // The same in one line, for the overview.
 function makeConfigLine(model) {
 	const rejected = rejectedConfig(model);
 	if (!rejected)
 		return null;
-	const {title, kind, inUse, file, line, key, error} = rejected;
-	return make('p', {class: 'notice rejected-line', key: 'config', 'data-kind': kind}, makeMark(kind, false), ' ', make('strong', {}, title), ': ', file && `${shown(file.split('/').at(-1))} line${NBSP}${line}, `, key && [makeCode(key), ' '], shown(error), `. ${inUse} `, make('a', {href: '#agent'}, 'Details'));
+	const {title, kind, inUse} = rejected;
+	return make('p', {class: 'notice rejected-line', key: 'config', 'data-kind': kind}, makeMark(kind, false), ' ', make('strong', {}, title), `: ${configErrorText(rejected)}. ${inUse} `, make('a', {href: '#agent'}, 'Details'));
 }
 
 // The source of counters that a reason is about, on most drivers.

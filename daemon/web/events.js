@@ -51,7 +51,7 @@ function eventTitle(e) {
 
 // What the name and the pod beside it leave out.
 function eventDetail(model, e) {
-	const text = eventVerdict(e) ? inWords(verdictDetail(e)) : sentenceCase(eventMessage(model, e)), own = `; pods: ${podKey(e)}`;
+	const text = /^Config/.test(e.reason) ? configErrorText(configError(e.message)) : eventVerdict(e) ? inWords(verdictDetail(e)) : sentenceCase(eventMessage(model, e)), own = `; pods: ${podKey(e)}`;
 	return text.endsWith(own) ? text.slice(0, -own.length) : text;
 }
 

@@ -28,12 +28,11 @@ function makePortLink(port, text = null) {
 	return make('a', {class: 'name', href: portLink(port)}, cutName(text ?? `${port.device}/${port.port}`));
 }
 
-const PREFIX_KEPT = 6; // characters of a namespace that are never cut
+const PREFIX_SHORT = 8; // characters of a namespace that is shown as a whole
 
-// The part before a name, with the slash. It is shortened before the name is.
+// The part before a name, with its slash. A long one is shortened before the name is: "infere…/vllm-".
 function makePrefix(text) {
-	const kept = text.length <= PREFIX_KEPT + 3 ? text.length : PREFIX_KEPT;
-	return [make('span', {class: 'prefix'}, text.slice(0, kept)), kept < text.length && make('span', {class: 'prefix rest'}, text.slice(kept))];
+	return text && [make('span', {class: text.length > PREFIX_SHORT + 1 ? 'prefix long' : 'prefix'}, text.slice(0, -1)), make('span', {class: 'prefix slash'}, text.slice(-1))];
 }
 
 function makePodLink(pod) {

@@ -153,7 +153,7 @@ function makeMuch(page, model, verdicts) {
 	const counted = main && chartText(v, main, linkRate(model, v));
 	const words = main && muchWords(main, onePerPort(verdicts).length, counted), isBelow = isLimited && !v.ended && !isBeyond(v, main);
 	return main && [make('p', {class: 'much', 'data-hot': v.ended || !isBeyond(v, main) ? null : v.severity}, evidenceText(main), words && make('small', {}, ` ${words}`)),
-		make('p', {class: 'quiet much-of', 'data-tip': [sentenceCase(shown(main.name)), counted].filter(Boolean).join(': ')}, make('span', {class: 'clip'}, isLimited ? `${evidenceTitle(main.name)},` : evidenceTitle(main.name)), isLimited && make('span', {}, `${isBelow && !LESS_IS_WORSE.has(v.cause) ? 'now below ' : ''}${evidenceLimit(main)}`))];
+		make('p', {class: 'quiet much-of', 'data-tip': [sentenceCase(shown(main.name)), counted].filter(Boolean).join(': ')}, make('span', {class: 'clip'}, isLimited ? `${evidenceTitle(main.name)},` : evidenceTitle(main.name)), isLimited && make('span', {}, `${isBelow && !LESS_IS_WORSE.has(v.cause) ? 'below ' : ''}${evidenceLimit(main)}`))];
 }
 
 function makeProblemSpark(model, verdicts) {
