@@ -3,6 +3,8 @@
 import json
 import os
 import re
+import urllib.error
+import urllib.request
 
 from diagnosis_python import PF, TRAFFIC, VF, VF_FUNCTION
 from kubelet_python import equal, eventually
@@ -408,6 +410,41 @@ def the_runbook_is_ordered_by_urgency():
         page.until("its tab is in sight", "document.querySelector('header [aria-current]').getBoundingClientRect().right <= innerWidth")
         silent(page, node.url)
         page.close()
+
+
+@check
+def the_runbook_is_a_part_of_the_page():
+    """The node's name, the tab order of the page, a way in without the slash, links for an unknown cause, and no sentence twice."""
+    with PageNode() as node:
+        node.judged(PF)
+        name = json.loads(node.get("/api/v1/live"))["node"]
+        page = run.browser.page(node.url + "runbook", width=400)
+        equal((page.run("location.pathname"), page.run("document.title")), ("/runbook/", f"Runbook · {name} · rocelet"))
+        equal([page.run(f"document.getElementById('{cause}').nextElementSibling.className") for cause in ("packet_loss", "nic_stuck")], ["urgency", "urgency"])
+        impacts = "[...document.querySelectorAll('p > strong:first-child')].filter((e) => e.innerText === 'Impact').map((e) => e.parentElement.innerText.split('\\n').pop())"
+        equal([text for text in page.run(impacts) if re.match(r"(?:Now|Today|At the next|No hurry|None)\\b|[^A-Z`]", text)], [])
+        equal(page.run("[...document.querySelectorAll('pre')].filter((e) => e.scrollWidth > e.clientWidth).length"), 0)
+        silent(page, node.url)
+        page.close()
+        page = run.browser.page(node.url + "runbook/packet_loss")
+        equal(page.run("document.querySelector('.home').innerText"), name)
+        reached = []
+        for _ in range(10):
+            page.key("Tab", "Tab", 9)
+            reached.append(page.run("document.activeElement.innerText"))
+        equal(reached, ["Skip to contents", name, "Overview", "Ports", "Pods", "Queue pairs", "Pools", "Events", "Agent", "Runbook"])
+        equal(page.run(f"{impacts}[0].startsWith('Jobs on the port')"), True)
+        page.go(node.url + "runbook/no_such_cause")
+        equal(page.run("[document.querySelector('h1').innerText, document.querySelector('.home').innerText]"), ["No such cause", name])
+        equal(page.run("['./', '../#', 'packet_loss', 'nic_stuck'].filter((href) => !document.querySelector(`main a[href='${href}'], .contents a[href='${href}']`))"), [])
+        equal([address for address in page.run("[...document.links].filter((a) => a.pathname !== location.pathname).map((a) => a.href)") if urllib.request.urlopen(address).status != 200], [])
+        page.close()
+        # Other clients get no document.
+        try:
+            urllib.request.urlopen(node.url + "runbook/no_such_cause")
+            raise AssertionError("found")
+        except urllib.error.HTTPError as e:
+            equal((e.code, e.headers.get_content_type() == "text/html"), (404, False))
 
 
 @check
