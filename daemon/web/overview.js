@@ -118,7 +118,7 @@ function headline(page, model) {
 	if (blind !== null)
 		return {...blind, lines: [judged > 0 && `No problems found on ${count(judged, 'other port')} in use.`].filter(Boolean)};
 	if (judged === 0 && warming)
-		return {kind: 'warming', title: 'No verdict yet', lines: [`The ports are being ${model.watchedText(warming)}.`]};
+		return {kind: 'warming', title: 'No verdict yet', lines: [`The ports have been ${model.watchedText(warming)}.`]};
 	if (judged === 0)
 		return {kind: 'unknown', title: 'No port could be judged', lines: ['No port in use has a link and counters that can be read.']};
 	const others = otherTroubles(model);

@@ -156,15 +156,15 @@ function leastOf(unit) {
 	return {bits: 1e6, share: 0.02, events: 5}[unit];
 }
 
-// [{severity, from, to}] in unix ms; overlapping verdicts of one severity are merged.
+// [{severity, from, to, isEnded: all of its verdicts}] in unix ms; overlapping verdicts of one severity are merged.
 function bandsOf(model, verdicts) {
 	const bands = [];
 	for (const v of [...verdicts].sort((a, b) => Date.parse(a.onset) - Date.parse(b.onset))) {
 		const from = Date.parse(v.onset), to = v.ended ? Date.parse(v.ended) : model.sampleMs(), over = bands.find((band) => band.severity === v.severity && band.to >= from);
 		if (over)
-			over.to = Math.max(over.to, to);
+			Object.assign(over, {to: Math.max(over.to, to), isEnded: over.isEnded && Boolean(v.ended)});
 		else
-			bands.push({severity: v.severity, from, to});
+			bands.push({severity: v.severity, from, to, isEnded: Boolean(v.ended)});
 	}
 	return bands;
 }
@@ -176,7 +176,7 @@ function makeSparkLines(model, lines, verdicts, least) {
 	const begins = Math.min(...lines.map((values) => values.findIndex((v) => !Number.isNaN(v))).filter((i) => i >= 0)), unknown = (begins - first) / (STEPS - 1 - first) * SPARK_WIDTH; // before it nothing was read
 	return make('svg', {class: 'spark', viewBox: `0 0 ${SPARK_WIDTH} ${SPARK_HEIGHT}`, preserveAspectRatio: 'none', 'aria-hidden': 'true'},
 		unknown > 0 && unknown < Infinity && make('rect', {class: 'ground', width: unknown.toFixed(1), height: SPARK_HEIGHT}),
-		bandsOf(model, verdicts).map(({severity, from, to}) => x(to) > x(from) && make('rect', {class: 'band', 'data-kind': severity, x: x(from).toFixed(1), width: Math.max(1, x(to) - x(from)).toFixed(1), height: SPARK_HEIGHT})),
+		bandsOf(model, verdicts).map(({severity, from, to, isEnded}) => x(to) > x(from) && make('rect', {class: 'band', 'data-kind': severity, 'data-ended': isEnded ? 'yes' : null, x: x(from).toFixed(1), width: Math.max(1, x(to) - x(from)).toFixed(1), height: SPARK_HEIGHT})),
 		lines.map((values, i) => make('path', {'data-series': String(i + 1), d: sparkPath(values, top, first)})).reverse());
 }
 

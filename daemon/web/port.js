@@ -160,7 +160,7 @@ class PortView {
 		const isCounted = Object.fromEntries(signals.map(([key]) => [key, history.values[key]?.some(isKnown)])), cell = (key, v, unit) => (isKnown(v) ? inUnit(v, unit) : makeAbsent(...(isCounted[key] ? [UNKNOWN, 'It was not read in this minute'] : this.page.model.missing(p, key))));
 		return [make('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'the greatest of each minute'}, make('table', {class: 'minutes'}, make('caption', {class: 'unseen'}, `${this.name}: the greatest of each minute`),
 			make('thead', {}, make('tr', {}, make('th', {scope: 'col'}, 'From'), signals.map(([, label, unit]) => make('th', {scope: 'col', class: 'number'}, `${label} `, make('small', {}, UNITS[unit].name))))),
-			make('tbody', {}, starts.map((from) => make('tr', {key: from}, make('th', {scope: 'row'}, makeTime(from * 1000)), signals.map(([key, , unit]) => make('td', {class: 'number'}, cell(key, history.greatest(key, from, from + TABLE_STEP_S), unit)))))))), historyNote(this.page.model, HISTORY_S * 1000) && make('p', {class: 'quiet note'}, historyNote(this.page.model, HISTORY_S * 1000))];
+			make('tbody', {}, starts.map((from) => make('tr', {key: from}, make('th', {scope: 'row'}, makeTime(from * 1000)), signals.map(([key, , unit]) => make('td', {class: 'number'}, cell(key, history.greatest(key, from, from + TABLE_STEP_S), unit)))))))), make('p', {class: 'quiet note'}, 'Each number is the greatest of its minute. ', historyNote(this.page.model, HISTORY_S * 1000))];
 	}
 
 	title() {

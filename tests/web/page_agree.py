@@ -243,6 +243,8 @@ def a_pfs_verdict_names_all_pods_of_its_vfs():
         page.until("the pod knows", f"{PODS_ROW}?.querySelector('.c-state').innerText.startsWith('Packet loss')")
         page.go(node.url + "#ports")
         page.until("the PF's row", "[...document.querySelectorAll('table.list tbody tr')].find((tr) => tr.innerText.startsWith('mlx5_0/1'))?.querySelector('.c-pod').innerText === '1 pod on VFs'")
+        page.go(node.url + "#pod/train/job-7")
+        page.until("this pod, without a link to this page", "document.querySelector('.problem-pods')?.innerText.replace(/\\s+/g, ' ') === 'affects this pod and 2 more' && !document.querySelector('.problem-pods a')")
         page.go(node.url + "#port/mlx5_0/1")
         page.until("its card", "document.querySelector('.cards a[href=\"#pod/train/job-7\"]')")
         silent(page, node.url)

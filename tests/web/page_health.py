@@ -83,7 +83,7 @@ def a_link_is_down_until_it_is_back():
         page.until("down", "document.querySelector('.problem h3')?.innerText === 'Link down' && /since \\d/.test(document.querySelector('.problem-when').innerText)")
         page.run("document.querySelector('.problem h3 button').click()")
         equal(page.run("/Link flap|The link went down/.test(document.querySelector('main').innerText)"), False)
-        page.until("the event", "page.model.store.events.map(eventTitle).includes('Link down began')")
+        page.until("the event", "page.model.store.events.map(eventTitle).includes('Link down found')")
         page.go(node.url + "#port/mlx5_0/1")
         page.until("its band", "document.querySelector('.band-label')?.innerText.trim().endsWith('Link down')")
         page.go(node.url + "#pods")

@@ -176,11 +176,11 @@ def events_do_not_repeat_the_problems():
         page = opened(node)
         page.until("the problems", "document.querySelector('.problem')")
         page.until("the events", "page.store.events.some((e) => e.reason === 'DiagnosisOnset')")
-        page.until("not twice", "[...document.querySelectorAll('.event-lines .state')].every((e) => e.innerText !== 'Packet loss began')")
+        page.until("not twice", "[...document.querySelectorAll('.event-lines .state')].every((e) => e.innerText !== 'Packet loss found')")
         # Nor that one became worse, or what was after its end.
         equal(page.run("""['DiagnosisOnset', 'DiagnosisWorse', 'DiagnosisEnd'].map((reason) => isOpenOnset(page.model, {...page.store.events.find((e) => e.reason === 'DiagnosisOnset' && e.message.includes('packet_loss')), reason}))"""), [True, True, False])
         kinds = page.run("page.store.events.filter((e) => e.reason === 'DiagnosisOnset' && e.message.includes('packet_loss')).map((e) => [eventKind(e), eventTitle(e)])")
-        equal(set(map(tuple, kinds)), {("critical", "Packet loss began")})
+        equal(set(map(tuple, kinds)), {("critical", "Packet loss found")})
         page.close()
 
 
@@ -226,7 +226,7 @@ def what_another_cause_explains_has_not_ended():
         node.judged(PF)
         page = opened(node)
         equal([page.run(SAYS % text) for text, _ in SAID], [expected for _, expected in SAID])
-        equal(page.run("""((e) => [verdictChange(e), verdictDetail(e)])({reason: 'DiagnosisOnset', device: null, message: 'mlx5_4 port 1: port_off, warning: the port is down; pods: train/llm-1'})"""), ["began", "The port is down; pods: train/llm-1"])
+        equal(page.run("""((e) => [verdictChange(e), verdictDetail(e)])({reason: 'DiagnosisOnset', device: null, message: 'mlx5_4 port 1: port_off, warning: the port is down; pods: train/llm-1'})"""), ["found", "The port is down; pods: train/llm-1"])
         equal(page.run("""((e) => [verdictChange(e), verdictDetail(e), eventKind(e)])({reason: 'DiagnosisWorse', device: null, message: 'mlx5_0 port 1: link_flap is now critical; link down for: 8 s; pods: train/llm-1'})"""), ["is now critical", "Link down for: 8 s; pods: train/llm-1", "critical"])
         equal(page.run("endOf({endedAs: 'explained'}).said"), "explained by another problem")
         silent(page, node.url)
@@ -330,7 +330,7 @@ def minutes_begin_with_rocelet():
         node.judged(PF)
         page = opened(node, "#port/mlx5_0/1?tab=minutes")
         page.until("few rows", "((rows) => rows.length > 0 && rows.length < 8)([...document.querySelectorAll('.minutes tbody tr')])")
-        page.until("since when, below the table", "document.querySelector('#tab-panel > .scroll + .note')?.innerText.startsWith('History begins at ')")
+        page.until("what a number is, and since when, below the table", "/^Each number is the greatest of its minute. History begins at /.test(document.querySelector('#tab-panel > .scroll + .note')?.innerText)")
         equal(page.run("[...document.querySelectorAll('.minutes td')].some((td) => td.innerText === 'n/a' && !td.querySelector('.absent'))"), False)
         silent(page, node.url)
         page.close()

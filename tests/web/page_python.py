@@ -116,6 +116,7 @@ def a_verdict_appears_and_goes():
         has(page, "Ended ")
         has(page, "No problems found on ")
         has(page, "History begins at ")
+        page.until("pale bands", "document.querySelector('.rails .band[data-ended]') && document.querySelector('.problem[data-ended] .band[data-ended]') && !document.querySelector('.spark .band:not([data-ended])')")
         assert page.run("document.title").startswith("Overview"), page.run("document.title")
         page.go(node.url + "#port/mlx5_0/1")
         page.until("its band", "document.querySelector('.band-label[data-ended]')?.innerText.includes('Packet loss')")
@@ -134,7 +135,7 @@ def a_port_has_its_charts():
         page.until("a sentence for each", "[...document.querySelectorAll('.plot canvas')].every((c) => c.getAttribute('aria-label').includes('at most'))")
         page.until("numbers in it", "/Received: now \\d.*bit\\/s, at most \\d/.test(document.querySelector('.plot canvas').getAttribute('aria-label'))")
         page.until("a band", "document.querySelector('.band-label[data-severity=critical]')?.innerText.includes('Packet loss')")
-        page.until("an event", "document.querySelector('.tick[aria-label^=\"Packet loss began\"]')")
+        page.until("an event", "document.querySelector('.tick[aria-label^=\"Packet loss found\"]')")
         equal(page.run("[...document.querySelectorAll('.legend')].some((l) => l.innerText.includes('n/a'))"), False)
         # By keyboard: all charts zoom together, and the heading shows that the view is fixed.
         page.run("document.querySelector('.plot').focus()")
