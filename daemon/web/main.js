@@ -59,6 +59,8 @@ class Page {
 		followTips();
 		window.addEventListener('popstate', (event) => this.open(true, event.state?.y ?? 0));
 		window.addEventListener('scroll', () => this.onScroll(), {passive: true});
+		for (const width of [NARROW, RAILS_NARROW, LESS_ROOM])
+			width.addEventListener('change', () => this.show());
 		// A suspended page shows its state again before the user can take old data for current.
 		for (const wakes of ['visibilitychange', 'resume'])
 			document.addEventListener(wakes, () => this.showState());

@@ -9,6 +9,7 @@ const BLIND_SHOWN = 4;
 const BLIND_PODS = 3; // that a row names
 const AFFECTED_SHOWN = 6;
 const FIGURES = [['bytes_received', 'Received'], ['bytes_sent', 'Sent'], ['ce_share', 'CE marked'], ['pause_sent', 'Pause out'], ['pause_received', 'Pause in'], ['loss', 'Loss'], ['again', 'Retransmission']];
+const RAILS_NARROW = window.matchMedia('(max-width: 699px)'); // rows are blocks there
 const LANE_SIGNALS = ['pause_sent', 'pause_received', 'ce_share', 'loss', 'again'];
 
 function tallyOf(model) {
@@ -262,7 +263,7 @@ function makeRails(page, model) {
 	const onKin = (event) => { const kin = event.type === 'mouseover' ? event.target.closest('.cell')?.dataset.pod ?? null : null; if (kin !== page.kin) { page.kin = kin; page.show(); } };
 	const reached = reachedCell(page, model.lanes);
 	return make('section', {class: 'panel flush rails', 'aria-labelledby': 'rails-title', onmouseover: onKin, onmouseout: onKin, onkeydown: (event) => moveInCells(page, event)}, make('header', {}, make('h2', {id: 'rails-title'}, 'Rails'), railLegend()),
-		make('table', {}, make('caption', {class: 'unseen'}, 'rails: PFs, with sums over their VFs'), make('thead', {}, make('tr', {}, make('th', {scope: 'col'}, 'Rail'), make('th', {scope: 'col'}, 'Traffic ', make('small', {}, 'Gbit/s')),
+		make('table', {'data-blocks': RAILS_NARROW.matches ? 'yes' : null}, make('caption', {class: 'unseen'}, 'rails: PFs, with sums over their VFs'), make('thead', {}, make('tr', {}, make('th', {scope: 'col'}, 'Rail'), make('th', {scope: 'col'}, 'Traffic ', make('small', {}, 'Gbit/s')),
 			LANE_SIGNALS.map((name) => make('th', {scope: 'col', class: `number c-${name}`, 'data-tip': sentenceCase(SIGNALS[name].about)}, `${SIGNALS[name].title} `, make('small', {}, UNITS[SIGNALS[name].unit].name))), make('th', {scope: 'col', class: 'c-spark'}, sparkTitle(model)), make('th', {scope: 'col', class: 'c-vfs'}, 'VFs'))),
 		make('tbody', {}, model.lanes.slice(0, page.allLanes ? Infinity : 64).map((lane) => makeLane(page, model, lane, reached)))),
 		!page.allLanes && model.lanes.length > 64 && makeButton(`Show all ${model.lanes.length} rails`, () => { page.allLanes = true; page.show(); }, {class: 'more'}));
