@@ -386,8 +386,9 @@ class OverviewView {
 
 	render(model) {
 		const {page} = this, notice = this.seek(model), {kind, title, lines} = page.headline, hasPorts = (model.ports ?? []).length > 0, isEmpty = model.ports !== null && !hasPorts;
+		const isBlindFirst = hasPorts && !model.dead && blindness(model)?.kind === 'critical'; // as urgent as the problems above it
 		return [make('header', {class: 'headline'}, make('div', {class: 'view-head'}, makeMark(kind), make('h1', {}, title)), lines.length > 0 && make('p', {class: 'quiet'}, lines.flatMap((line, i) => [i > 0 && ' ', line])), makeTally(model)), notice,
-			make('div', {class: 'overview'}, make('div', {class: 'column'}, isEmpty && makeNoPorts(page, model), hasPorts && model.verdicts.length === 0 && makeBlind(page, model), makeProblems(page, model, model.verdicts, model.ended), makeConfigLine(model), hasPorts && make('section', {class: 'panel figures', 'aria-labelledby': 'figures-title'}, make('h2', {id: 'figures-title', class: 'unseen'}, 'All ports'), FIGURES.map((figure) => makeFigure(model, figure))), hasPorts && makeRails(page, model), hasPorts && makeAffected(model), hasPorts && model.verdicts.length > 0 && makeBlind(page, model)),
+			make('div', {class: 'overview'}, make('div', {class: 'column'}, isEmpty && makeNoPorts(page, model), hasPorts && model.verdicts.length === 0 && makeBlind(page, model), makeProblems(page, model, model.verdicts, model.ended), makeConfigLine(model), hasPorts && isBlindFirst && model.verdicts.length > 0 && makeBlind(page, model), hasPorts && make('section', {class: 'panel figures', 'aria-labelledby': 'figures-title'}, make('h2', {id: 'figures-title', class: 'unseen'}, 'All ports'), FIGURES.map((figure) => makeFigure(model, figure))), hasPorts && makeRails(page, model), hasPorts && makeAffected(model), hasPorts && !isBlindFirst && model.verdicts.length > 0 && makeBlind(page, model)),
 				make('div', {class: 'column'}, makePoolsBeside(page, model), makeEventsBeside(model), !isEmpty && makeAgentBeside(page, model)))];
 	}
 

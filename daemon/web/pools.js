@@ -48,7 +48,7 @@ function poolDevices(page, model, pool, rows) {
 
 function makePool(page, model, pool) {
 	const state = model.poolState(pool), rows = poolRows(model, pool), bad = rows.filter(hasDeviceProblem), worst = model.dead ? state : worstState([state, ...bad.map(({kind}) => ({kind}))]), number = (title, text) => make('div', {}, make('p', {class: 'quiet'}, title), make('p', {class: model.dead ? 'big quiet' : 'big'}, text));
-	const explained = state.kind !== 'ok' && state.kind !== 'unhealthy';
+	const explained = state.kind !== 'ok' && state.kind !== 'unhealthy' && (!model.dead || pool.devices === 0);
 	return make('section', {class: 'panel pool', key: pool.name, 'aria-label': shown(pool.name)}, make('header', {}, make('h2', {}, makeMark(worst.kind), ' ', make('span', {class: 'prefix'}, shown(pool.name.slice(0, pool.name.lastIndexOf('/') + 1))), make('bdi', {}, shown(pool.name.slice(pool.name.lastIndexOf('/') + 1)))),
 		pool.shared && make('span', {class: 'quiet'}, 'shared'), make('span', {class: 'grow'}), makeState(['ok', 'unhealthy'].includes(state.kind) && bad.length > 0 ? {...state, kind: worst.kind, text: `${grouped(bad.length)} with a problem${state.kind === 'unhealthy' ? `, ${grouped(pool.devices - pool.healthy)} unhealthy` : ''}`} : state)),
 	explained && make('p', {class: 'quiet'}, `${sentenceCase(shown(state.why))}.`),

@@ -126,6 +126,8 @@ function makeProblemPods(page, model, verdicts) {
 	const word = verdicts.every(isCaused) ? 'caused by' : 'affects';
 	if (pods.length === 0)
 		return n > 0 ? make('span', {class: 'quiet'}, `${word} ${count(n, 'pod')}`) : verdicts.every((v) => v.managementPort) && make('span', {class: 'quiet'}, 'management port');
+	if (verdicts.length > 1 && n > 1) // the ports need the room; the pods are listed below the rails, and in the unfolded row
+		return make('span', {class: 'quiet'}, `${word} ${count(n, 'pod')}`);
 	const isOwn = verdicts.some((v) => model.podsOf(v).some((pod) => podKey(pod) === page.view.key)); // on the pod's page
 	return make('span', {class: 'quiet problem-pods'}, make('span', {}, isOwn ? `${word} this pod` : `${word} `), !isOwn && makePodLink(pods[0]), n > 1 && make('span', {}, ` and ${grouped(n - 1)} more`));
 }

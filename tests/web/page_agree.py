@@ -175,6 +175,9 @@ def a_link_that_is_down_is_down_everywhere():
         page.until("its cards", "document.querySelector('.cards')?.innerText.includes('has no carrier') && document.querySelector('.cards').innerText.includes('Unhealthy: Link down')")
         page.go(node.url + "#")
         page.until("on the overview", "document.querySelector('.headline .mark').dataset.kind === 'critical' && document.querySelector('.blind .mark').dataset.kind === 'critical' && document.querySelector('.cell[data-kind=critical]') && document.querySelector('.blind a[href=\"#port/mlx5_2/1\"]') && document.querySelector('.blind a[href=\"#pod/train/job-7\"]')")
+        # A critical one is directly below the problems, above the sums.
+        node.story(PF).play(TRAFFIC, LOSS)
+        page.until("above the sums", "document.querySelector('.problem:not([data-ended])') && ((e) => e?.previousElementSibling.matches('.problems') && e.nextElementSibling.matches('.figures'))(document.querySelector('.blind'))")
         page.go(node.url + "#agent")
         page.until("in what the doctor finds", "document.querySelector('.findings a[href=\"#pod/train/job-7\"]')")
         silent(page, node.url)
