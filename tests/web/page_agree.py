@@ -181,6 +181,15 @@ def a_link_that_is_down_is_down_everywhere():
         page.go(node.url + "#agent")
         page.until("in what the doctor finds", "document.querySelector('.findings a[href=\"#pod/train/job-7\"]')")
         silent(page, node.url)
+        # Without an answer it is the last known state, as a verdict is.
+        page.go(node.url + "#")
+        tally = "document.querySelector('.tally').innerText.match(/\\d+ critical/)?.[0]"
+        page.until("counted", f"/critical/.test({tally})")
+        before = page.run(tally)
+        node.hang()
+        page.until("old", "document.body.dataset.old === 'yes'")
+        equal((page.run(tally), page.run("page.model.pods[0].state.kind")), (before, "critical"))
+        node.wake()
         page.close()
 
 
