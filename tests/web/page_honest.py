@@ -148,7 +148,7 @@ def a_pods_state_names_its_port():
         # A problem of the PF is that of the pod's VF, in its colour: an outline, because the VF has none.
         page = altered(node, OF_PF, "#pods")
         page.until("its port", "document.querySelector('.list .tag[data-of=pf]')?.getAttribute('aria-label') === 'mlx5_2/1: Packet loss on mlx5_0 (PF)'")
-        equal(page.run("((style) => [style.backgroundColor, style.borderTopWidth])(getComputedStyle(document.querySelector('.list .tag[data-of=pf]')))"), ["rgba(0, 0, 0, 0)", "2px"])
+        equal(page.run("((style) => [style.backgroundColor, style.borderBottomWidth])(getComputedStyle(document.querySelector('.list .tag[data-of=pf]')))"), ["rgba(0, 0, 0, 0)", "3px"])
         page.go(node.url + "#pod/train/job-7")
         page.until("its state", "document.querySelector('.list .c-state .state')?.innerText === 'Packet loss on mlx5_0 (PF)' && document.querySelector('.list .c-state .state').dataset.kind === document.querySelector('.list .c-name .mark').dataset.kind")
         equal(page.run("document.querySelector('.list .c-name .mark').dataset.kind"), "critical")
@@ -360,7 +360,7 @@ def the_history_of_a_young_daemon_is_not_fifteen_minutes():
         page.close()
 
 
-SORTED = """((pods) => blindItems({isCut: false, ports: pods.map((pod, i) => ({key: `mlx5_${i}/1`, facts: {namespace: 'train', pod}, device: null, state: {kind: 'unhealthy'}, troubles: []})), pods: []}).map(({pod}) => pod.name))(['job-10', 'job-1', 'job-2'])"""
+SORTED = """((pods) => blindItems({isCut: false, ports: pods.map((pod, i) => ({key: `mlx5_${i}/1`, facts: {namespace: 'train', pod}, device: null, state: {kind: 'warning', isTrouble: true}, troubles: []})), pods: []}).map(({pod}) => pod.name))(['job-10', 'job-1', 'job-2'])"""
 
 
 @check

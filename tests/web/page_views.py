@@ -305,7 +305,7 @@ def lists_use_their_room():
 def dates_and_ages_are_beside_each_other():
     with PageNode() as node:
         node.judged(PF)
-        page = opened(node, "#events")
+        page = opened(node, "#events", width=1440)
         page.until("live", LIVE)
         inject_events(page, ["Old", 3 * 86400], ["Yesterday", 23.9 * 3600])
         page.until("both", "document.querySelectorAll('table.list tbody tr[data-row]').length >= 2")
@@ -460,7 +460,7 @@ def search_finds_what_was_typed():
         silent(page, node.url)
         page.close()
         page = run.browser.page(node.url + "docs/runbook.md")
-        equal(page.run("[document.querySelector('nav a').innerText, getComputedStyle(document.querySelector('blockquote p'), '::first-letter').textTransform]"), ["This node", "uppercase"])
+        equal(page.run("[document.querySelector('nav a').innerText, getComputedStyle(document.querySelector('blockquote p'), '::first-letter').textTransform]"), [json.loads(node.get("/api/v1/live"))["node"], "uppercase"])
         page.close()
         lister.stop()
         kubelet.stop()
