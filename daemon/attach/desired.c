@@ -10,6 +10,7 @@
 #include "desired_claims.h"
 #include "host_index.h"
 #include "pod_sandbox.h"
+#include "search.h"
 
 /* linux/if_arp.h */
 #define ARPHRD_ETHER 1
@@ -163,15 +164,22 @@ static unsigned mtu_of(const struct building *j, const char *function)
 	return 0;
 }
 
+static bool is_of_other_plugin(const struct building *j, const struct pod_device *d, const char *id)
+{
+	return (d->pod[0] || d->uid[0]) && strcmp(d->id, id) == 0 &&
+	       !pools_find(j->pools, d->resource);
+}
+
 /* Rejects a function that another plugin's pod has, too: its CNI plugin, or a process with a user
  * space driver, may be using it. */
 static int desired_check_other(const struct building *j, const struct item *item, struct desired *w)
 {
-	const struct pod_device *other = pod_list_find_other(j->held, item->d->resource,
-							     item->d->id);
-
 	/* Two of our own resources: the engine attaches one of them. */
-	if (!other || pools_find(j->pools, other->resource))
+	const struct pod_device *other = find_first(
+		j->held->devices, j->held->n, i,
+		is_of_other_plugin(j, &j->held->devices[i], item->d->id));
+
+	if (!other)
 		return 0;
 	return err_set(&w->err, -EBUSY,
 		       "the kubelet has granted %s as %.80s to pod %.60s/%.60s, too", w->function,

@@ -117,18 +117,21 @@ static int request_check_netns(const struct attach_engine *e, const struct attac
 	return 0;
 }
 
+static bool is_other_pods(const struct pod_device *d, const struct attach_record *r)
+{
+	return (d->pod[0] || d->uid[0]) && strcmp(d->id, r->function) == 0 &&
+	       strcmp(d->resource, r->resource) != 0 && !held_by(d, &r->owner);
+}
+
 /* Rejects a function that another plugin has given to another pod. The pod itself may have it as a
  * resource of another plugin, which its NetworkAttachmentDefinition names. */
 static int request_check_other(const struct attach_view *view, const struct attach_record *r,
 			       struct err *err)
 {
-	const struct pod_device *d = pod_list_find_other(view->held, r->resource, r->function);
+	const struct pod_device *d = find_first(view->held->devices, view->held->n, i,
+						is_other_pods(&view->held->devices[i], r));
 
-	if (!d || any_of(view->held->n, i,
-			 strcmp(view->held->devices[i].id, r->function) == 0 &&
-				 held_by(&view->held->devices[i], &r->owner)))
-		return 0;
-	return request_refuse_holder(r->function, d, err);
+	return d ? request_refuse_holder(r->function, d, err) : 0;
 }
 
 int request_check_cni(const struct attach_engine *e, const struct attach_view *view,

@@ -245,6 +245,9 @@ void features_stop(struct daemon *);
 /* Keeps the text as the last good configuration, unless there is none, or a part of it is not in
  * use. Takes the text. */
 void config_keep(struct daemon *, struct config_file *);
+/* Removes it if the next start needs none: the file is correct, and no pod has a device. Call when
+ * the daemon stops, before its resources. */
+void config_keep_end(struct daemon *);
 
 /* --- config_checks.c -------------------------------------------------------------------------- */
 

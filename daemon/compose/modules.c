@@ -475,6 +475,7 @@ static int config_watch_start(struct daemon *d, struct err *e)
 static void config_watch_stop(struct daemon *d)
 {
 	config_watch_close(d->config_watch);
+	config_keep_end(d);
 }
 
 const struct module modules[] = {

@@ -150,3 +150,15 @@ int config_good_write(const char *state_dir, const char *text, size_t len, struc
 	return r < 0 ? err_set(e, r, "%.150s/" CONFIG_GOOD_FILE ": %s", state_dir, strerror(-r))
 		     : 0;
 }
+
+int config_good_remove(const char *state_dir, struct err *e)
+{
+	AUTO_FD folder = config_good_open(state_dir, e);
+
+	if (folder < 0)
+		return folder;
+	if (unlinkat(folder, CONFIG_GOOD_FILE, 0) < 0 && errno != ENOENT)
+		return err_set(e, -errno, "%.150s/" CONFIG_GOOD_FILE ": %s", state_dir,
+			       strerror(errno));
+	return 0;
+}

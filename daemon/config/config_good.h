@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* config_good.h - the text of the last good configuration file, in the state folder (config.good).
- * Both functions block.
+ * All functions block.
  *
  * The file is a line "rocelet-config 1 DIGEST LENGTH" followed by the text. It is read like any
  * input: a regular file of our own user that others cannot write, of at most the size of a
@@ -23,3 +23,5 @@ int config_good_read(struct config_file *ret, uint64_t *ret_unix_ms, const char 
  * same text keeps its time. Creates the folder, mode 0700, if it does not exist. If the file cannot
  * be written, it is removed: an older configuration is not the last one. */
 int config_good_write(const char *state_dir, const char *text, size_t len, struct err *);
+/* Removes it, if it exists. */
+int config_good_remove(const char *state_dir, struct err *);

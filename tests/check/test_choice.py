@@ -122,6 +122,8 @@ def checks_count():
     assert verdicts.read_checks(0, "0 passed, 0 failed\n").failed == 1, "no check ran"
     v = verdicts.read_checks(1, "not ok - a\n# 5 ms\n2 passed, 1 failed\n")
     assert v.why == ["not ok - a"] and v.figures == ["# 5 ms"]
+    v = verdicts.read_checks(1, "# far\nok - a\n# what was found\nnot ok - b\n1 passed, 1 failed\n")
+    assert v.why == ["# what was found", "not ok - b"], "what a check prints about itself is before its line"
 
 
 # --- heads -------------------------------------------------------------------------------------

@@ -35,7 +35,8 @@ def read_checks(status, text):
     """A judge or a scenario: it counts its own checks in its last line."""
     counts = re.findall(r"^(\d+) passed, (\d+) failed", text, re.M)
     figures = re.findall(r"^# .*", text, re.M)
-    why = [line for line in text.splitlines() if re.match(r"not ok|FAILED |failed \(status", line)]
+    # Lines of figures directly before a failed check are what it has printed about it.
+    why = "\n".join(re.findall(r"^(?:# .*\n){0,5}(?:not ok|FAILED |failed \(status).*", text, re.M)).splitlines()
     if not counts:
         return Verdict(failed=1, why=why + [f"exit status {status}, and no count at the end"])
     passed, failed = map(int, counts[-1])

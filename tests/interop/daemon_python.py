@@ -161,8 +161,9 @@ class Daemon(base.Host):
         return resources[0] if resources else {"state": None}
 
     def value(self, series):
-        """The value of a series of /metrics; None: no such series."""
-        found = re.search("^" + re.escape(series) + r" (\S+)$", self.get("/metrics"), re.M)
+        """The value of a series of /metrics; None: no such series. A daemon that has just started has no page yet."""
+        page = eventually("a page of metrics", lambda: self.get("/metrics"))
+        found = re.search("^" + re.escape(series) + r" (\S+)$", page, re.M)
         return float(found.group(1)) if found else None
 
     def link(self, netdev, up):
@@ -643,6 +644,38 @@ def a_part_of_the_file_is_wrong_at_a_restart():
         with Daemon(flags=("--state-dir", state), pools=()) as daemon:
             eventually("kept", lambda: open(kept, "rb").read().endswith(b'{"pools": []}'))
             eventually("it is right", lambda: daemon.value("rocelet_config_ok") == 1)
+
+
+@check
+def the_configuration_of_an_idle_node_is_not_left():
+    """An end in good order removes config.good if the file is correct and no pod has a device: an uninstalled rocelet leaves nothing."""
+    def end(listed=True, held=(), wrong=False):
+        def is_in_use(document):
+            return document.get("source") == "api" and len(document["pods"]) == len(held)
+
+        with tempfile.TemporaryDirectory() as state, Daemon(flags=("--state-dir", state)) as daemon:
+            pods = PodResources(daemon.dir) if listed else None
+            kubelet = registered(daemon)
+            eventually("the file is kept", lambda: os.path.exists(state + "/config.good"))
+            if listed:
+                pods.held = list(held)
+                checkpoint(daemon)
+                eventually("the list is in use", lambda: is_in_use(json.loads(daemon.get("/api/v1/pods") or "{}")))
+            if wrong:
+                write(daemon.dir + "/config.json", "[]")
+                eventually("rejected", lambda: len(refusals_of(daemon)) == 1)
+            kubelet.stop()
+            daemon.quit()
+            if listed:
+                pods.stop()
+            return os.listdir(state)
+
+    kept = ["config.good"]
+    equal(end(), [])
+    equal(end(listed=False), kept)
+    equal(end(held=[("ns", "a", "c", ROCE, VFS[0])]), kept)
+    equal(end(held=[("ns", "a", "c", "other.org/roce", VFS[0])]), [])
+    equal(end(wrong=True), kept)
 
 
 @check

@@ -69,11 +69,13 @@ def equal(found, wanted):
 
 
 def eventually(what, condition, seconds=SOON):
+    """Waits for a condition and returns what it is then."""
     end = time.monotonic() + seconds
-    while not condition():
+    while not (found := condition()):
         if time.monotonic() > end:
             raise AssertionError(f"{what}: not within {seconds} s")
         time.sleep(0.002)
+    return found
 
 
 def raises(code, function):

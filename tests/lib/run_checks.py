@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a judge's checks: all of them, even if some fail, and prints their number in the last line."""
+import os
 import time
 import traceback
 
@@ -22,8 +23,10 @@ def run_checks(functions, only=()):
             print(f"ok     {function.__name__} {time.monotonic() - began:.1f} s", flush=True)
         except Exception as error:  # the next check must run, too
             failed += 1
-            # On one line, so that the end of a log shows it.
-            print(f"FAILED {function.__name__}: {' '.join(repr(error).split())[:300]}", flush=True)
+            # On one line, so that the end of a log shows it. The first frame is this file's, the second the check's.
+            frame = traceback.extract_tb(error.__traceback__)[1:2]
+            where = f" ({os.path.basename(frame[0].filename)}:{frame[0].lineno})" if frame else ""
+            print(f"FAILED {function.__name__}{where}: {' '.join(repr(error).split())[:300]}", flush=True)
             traceback.print_exc()
     print(f"{passed} passed, {failed} failed", flush=True)
     return int(failed != 0)

@@ -36,6 +36,11 @@ pod_phase() { # POD
     kubectl get pod "$1" -o jsonpath='{.status.phase}'
 }
 
+# rocelet has returned all VFs, and knows that no pod has one.
+all_free() {
+    [[ $(node_metric 0 rocelet_resource_free) == "$N_VFS" && $(node_metric 1 rocelet_resource_free) == "$N_VFS" ]]
+}
+
 # Everything that rocelet could leave on a node, except empty folders: the hardware's interfaces with their VFs, RDMA devices, programs, files.
 remains_of_rocelet() { # NODE
     node "$1" 'for device in /sys/class/net/*/device; do ip -d link show dev "$(basename "${device%/device}")"; done |

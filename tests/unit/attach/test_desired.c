@@ -296,6 +296,11 @@ static void test_a_vf_of_another_plugins_pod(void **state)
 	add_held(f, "t:c:roce:1 ::sriov:1 x:c:slot:1");
 	add_sandboxes(f, "t/u1/0@150+");
 	assert_string_equal(joined(f), "roce:1>u1.0=net1");
+	desired_fixture_clear(f);
+	/* An entry of our own does not hide it. */
+	add_held(f, "t:c:roce:1 x:c:slot:1 z:c:sriov:1");
+	add_sandboxes(f, "t/u1/0@150+");
+	assert_string_equal(joined(f), "roce:1>u1.0=net1!");
 }
 
 static void test_a_long_name_does_not_truncate_the_reason(void **state)

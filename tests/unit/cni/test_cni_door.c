@@ -333,6 +333,36 @@ static void test_pods_that_may_have_a_device(void **state)
 	door_end(w);
 }
 
+/* Another plugin, which does not know ours, has given the VF to a second pod. What it has given to
+ * the pod itself is no reason to refuse. */
+static void test_a_vf_of_another_plugins_pod(void **state)
+{
+	struct world *w = door_start();
+	uint64_t ns = grant(w, "x");
+	struct pod_device d = {.resource = "a.b/sriov",
+			       .id = VF_2,
+			       .namespace = "a",
+			       .pod = "y",
+			       .container = "c"};
+	char device[64], msg[256];
+
+	(void)state;
+	device_of(2, device, sizeof(device));
+	assert_int_equal(pod_list_push(&w->kubelet, &d), 0);
+	pod_list_sort(&w->kubelet);
+	world_show_all(w);
+	assert_int_equal(call(w, "ADD", ns, "x", device, msg), 102);
+	assert_non_null(strstr(msg, "is allocated by the kubelet, to pod a/y (a.b/sriov)"));
+	assert_true(world_is_clean(w));
+	d.pod = "x";
+	assert_int_equal(pod_list_push(&w->kubelet, &d), 0);
+	pod_list_sort(&w->kubelet);
+	world_show_all(w);
+	assert_int_equal(call(w, "ADD", ns, "x", device, NULL), 0);
+	release(w, ns);
+	door_end(w);
+}
+
 /* Allocate has reserved the device, but the kubelet does not list the pod yet. */
 static void test_an_allocation_that_is_not_listed_yet(void **state)
 {
@@ -1383,6 +1413,7 @@ TEST_GROUP(cni_door)
 		cmocka_unit_test(test_device_info),
 		cmocka_unit_test(test_a_device_without_a_netdev),
 		cmocka_unit_test(test_pods_that_may_have_a_device),
+		cmocka_unit_test(test_a_vf_of_another_plugins_pod),
 		cmocka_unit_test(test_an_allocation_that_is_not_listed_yet),
 		cmocka_unit_test(test_an_add_that_waits_too_long),
 		cmocka_unit_test(test_a_del_cancels_a_waiting_add),

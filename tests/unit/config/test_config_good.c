@@ -155,6 +155,21 @@ static void test_only_a_private_file_of_limited_size_is_read(void **state)
 
 /* A link in the place of the new file is not followed; what cannot be removed there fails the
  * write, and an older configuration is not the last one. */
+static void test_it_is_removed(void **state)
+{
+	struct err e = {0};
+
+	(void)state;
+	keep("{}", 2);
+	assert_int_equal(config_good_remove(dir, &e), 0);
+	assert_int_equal(read_code(), -ENOENT);
+	assert_int_equal(config_good_remove(dir, &e), 0);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_true(config_good_remove(dir, &e) < 0);
+	assert_non_null(strstr(e.msg, "/" CONFIG_GOOD_FILE ": "));
+	assert_int_equal(rmdir(path), 0);
+}
+
 static void test_what_is_in_the_way_of_a_write(void **state)
 {
 	char temp[PATH_MAX + 8], target[PATH_MAX];
@@ -181,6 +196,7 @@ TEST_GROUP(config_good)
 		cmocka_unit_test_setup_teardown(test_a_damaged_file_is_rejected, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_only_a_private_file_of_limited_size_is_read,
 						setup, teardown),
+		cmocka_unit_test_setup_teardown(test_it_is_removed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_what_is_in_the_way_of_a_write, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_the_same_text_keeps_its_time, setup, teardown),

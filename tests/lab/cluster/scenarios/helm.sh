@@ -73,6 +73,7 @@ check "the pods still run" pods_still_run
 
 say "uninstall"
 kubectl delete pod left right
+need_within 60 "all VFs are free" all_free
 helm uninstall rocelet --wait
 for n in 0 1; do
     check_within 60 "node $n is restored" "diff <(remains_of_rocelet $n) $CLUSTER_OUT/before$n"

@@ -157,6 +157,7 @@ done
 
 say "uninstall"
 kubectl delete pod left right
+need_within 60 "all VFs are free" all_free
 kubectl delete -f k8s/deploy/before-1.30/native-versioned.yaml
 for n in 0 1; do
     check_within 60 "node $n is restored" "diff <(remains_of_rocelet $n) $CLUSTER_OUT/before$n"
