@@ -642,11 +642,11 @@ static void doctor_check_config(struct examination *x)
 		     c->error.msg);
 	else if (c && c->error.code)
 		find(x, FINDING_CONFIG, "", doctor_config_help(c),
-		     "the configuration file is %s: %s", c->held ? "held" : "refused",
+		     "the configuration file is %s: %s", c->held ? "held" : "rejected",
 		     c->error.msg);
 	if (c && c->no_last_good[0])
 		find(x, FINDING_CONFIG, "last good configuration",
-		     "It would have been used in place of the refused file. It is replaced as soon as the file is correct.",
+		     "It would have been used in place of the rejected file. It is replaced as soon as the file is correct.",
 		     "%s", c->no_last_good);
 	if (x->in->port_error && x->in->port_error->code)
 		find(x, FINDING_CONFIG, "listen",

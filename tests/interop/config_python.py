@@ -427,7 +427,7 @@ def begin(text, flags):
                 socket.close()
                 return False
             ready[:] = [answer.status, text]
-            return answer.status == 200 or "configuration file is refused" in text or "of the configured resources" in text
+            return answer.status == 200 or "configuration file is rejected" in text or "of the configured resources" in text
         try:
             eventually("it is ready, refuses the file or ends", lambda: daemon.poll() is not None or has_read())
         except AssertionError as error:
@@ -435,7 +435,7 @@ def begin(text, flags):
             raise AssertionError("".join(log)) from error
         refused = daemon.poll() is None and ready[0] == 503 and "of the configured resources" not in ready[1]
         if refused:
-            assert ready[1].startswith("not ready: the configuration file is refused: c.json:"), ready
+            assert ready[1].startswith("not ready: the configuration file is rejected: c.json:"), ready
         if daemon.poll() is None:
             daemon.send_signal(signal.SIGTERM)
         status = daemon.wait(SOON)
@@ -900,7 +900,7 @@ def an_edit_that_would_take_all_devices_can_be_forced_or_refused():
         write(daemon.dir + "/config.json", only_b + ', "lost-pool": "refuse"}')
         eventually("refused", lambda: daemon.value("rocelet_config_ok") == 0)
         equal(daemon.value("rocelet_config_held"), 0)
-        assert "the configuration file is refused" in daemon.get("/readyz"), daemon.get("/readyz")
+        assert "the configuration file is rejected" in daemon.get("/readyz"), daemon.get("/readyz")
         pods.held = [("train", "job-7", "main", A, kubelet.watches[A].lists[-1][0].ID)]
         checkpoint(daemon)
         eventually("held", lambda: "job-7" in daemon.get("/api/v1/pods"))
@@ -939,7 +939,7 @@ def a_wrong_value_is_refused_live_and_at_the_start():
             kubelet = registered(daemon)
             write(daemon.dir + "/config.json", text)
             eventually("refused", lambda: daemon.value("rocelet_config_ok") == 0)
-            eventually("the text of readyz", lambda: re.search(rf'the configuration file is refused: \S+config\.json:1: "{key}": ', daemon.get("/readyz")))
+            eventually("the text of readyz", lambda: re.search(rf'the configuration file is rejected: \S+config\.json:1: "{key}": ', daemon.get("/readyz")))
             assert kubelet.watches["rocelet.dev/roce"].is_alive()
             kubelet.stop()
 

@@ -465,8 +465,8 @@ static void test_a_rejected_file(void **state)
 		struct config_state config;
 		const char *what, *help;
 	} cases[] = {
-		{{.held = false}, "file is refused: line 3", "previous configuration stays"},
-		{{.offers_nothing = true}, "file is refused: line 3", "Nothing is offered"},
+		{{.held = false}, "file is rejected: line 3", "previous configuration stays"},
+		{{.offers_nothing = true}, "file is rejected: line 3", "Nothing is offered"},
 		{{.last_good_of = "2026-11-30T10:00:00.000Z"},
 		 "running with the last good configuration of 2026-11-30T10:00:00.000Z, because line 3",
 		 "as before the restart"},

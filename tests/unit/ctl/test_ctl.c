@@ -472,7 +472,7 @@ static void test_the_reason_is_named(void **state)
 	static const struct fake_route refused[] = {
 		{"/api/v1/devices", OK_JSON("{\"devices\":[],\"resources\":[]}")},
 		{"/readyz", "HTTP/1.1 503 No\r\nConnection: close\r\n\r\n"
-			    "not ready: the configuration file is refused: line 7\n"},
+			    "not ready: the configuration file is rejected: line 7\n"},
 		NO_MORE};
 	static const struct fake_route observing[] = {
 		{"/api/v1/devices", OK_JSON("{\"devices\":[],\"resources\":[]}")},
@@ -509,7 +509,7 @@ static void test_the_reason_is_named(void **state)
 		       "rocectl: a/b: the pods of this node are not known\n");
 	assert_answers(refused, "resources", CTL_OK,
 		       "no resources are offered\nrocelet is not ready: the configuration file "
-		       "is refused: line 7\n");
+		       "is rejected: line 7\n");
 	assert_answers(observing, "resources", CTL_OK,
 		       "no resources are offered\nrocelet observes only (--observe): the "
 		       "configured pools (2) are not offered\n");
