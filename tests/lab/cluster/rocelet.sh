@@ -41,10 +41,12 @@ all_free() {
     [[ $(node_metric 0 rocelet_resource_free) == "$N_VFS" && $(node_metric 1 rocelet_resource_free) == "$N_VFS" ]]
 }
 
-# Everything that rocelet could leave on a node, except empty folders: the hardware's interfaces with their VFs, RDMA devices, programs, files.
+# Everything that rocelet could leave on a node, except empty folders: the hardware's interfaces with their VFs, RDMA devices, programs, files. The PF
+# does not know the MAC that igbvf has chosen before the VF is first up; from then on it shows the same as the VF's interface.
 remains_of_rocelet() { # NODE
-    node "$1" 'for device in /sys/class/net/*/device; do ip -d link show dev "$(basename "${device%/device}")"; done |
-            sed -E "s/^[0-9]+: //; s/ qdisc [a-z_]+ / /; s/ (state|mode) [A-Z]+//g" | grep -v "^ *link/ether"
+    node "$1" 'own=$(cat /sys/class/net/*/address | sort -u | paste -sd "|")
+        for device in /sys/class/net/*/device; do cat "${device%device}address"; ip -d link show dev "$(basename "${device%/device}")"; done |
+            sed -E "s/^[0-9]+: //; s/ qdisc [a-z_]+ / /; s/ (state|mode) [A-Z]+//g; s#^( +vf [0-9]+ +link/ether) ($own) #\1 own #" | grep -v "^ *link/ether"
         rdma link show; bpftool prog show | grep -oE " name (rocelet|roce)[^ ]*" || true
         find /run/rocelet /var/lib/rocelet /dev/rocelet /sys/fs/bpf /var/run/cdi /var/lib/kubelet/plugins_registry ! -type d 2>/dev/null || true
         ls -d /var/lib/kubelet/device-plugins/*rocelet* 2>/dev/null || true'
