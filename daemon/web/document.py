@@ -22,7 +22,7 @@ import npm
 
 STYLE = re.compile(r'[ \t]*<link rel="stylesheet" href="([^"]+)">\n')
 EARLY = re.compile(r'[ \t]*<script src="([^"]+)" data-early></script>\n')
-URGENCIES = {"Now": ("Act now", "now"), "Today": ("Act today", "today"), "At the next maintenance": ("At the next maintenance", "later"),
+URGENCIES = {"Now": ("Act now", "now"), "Today; now if it is critical": ("Act now if critical", "today"), "Now for the job": ("Act now for the job", "today"), "Today": ("Act today", "today"), "At the next maintenance": ("At the next maintenance", "later"),
              "No hurry": ("No hurry", "later"), "None": ("Nothing to do", "none")}  # first words of an impact: (heading, data-urgency)
 SECTION = re.compile(r"^## (\w+)\n(.*?)(?=^## |\Z)", re.M | re.S)
 LABEL = re.compile(r"<p><strong>([^<]+?)\.?</strong> (.)")  # the label of a paragraph, which becomes its heading
@@ -133,7 +133,7 @@ def titles(folder):
 def urgency(section):
     """The key of URGENCIES that a cause's impact begins with, and a line that says how soon to act."""
     words = " ".join(re.search(r"^\*\*Impact\.\*\* (.+?)[.:](?=\s)", section, re.M | re.S)[1].split())
-    key = next((key for key in URGENCIES if words.startswith(key)), None)
+    key = max((key for key in URGENCIES if words.startswith(key)), key=len, default=None)
     if key is None:
         raise SystemExit(f"docs/runbook.md: an impact begins with none of {', '.join(URGENCIES)}: {words}")
     line = {"None": "Nothing to do", "No hurry": key}.get(key, "Act " + key[0].lower() + key[1:]) + words[len(key):]

@@ -35,6 +35,8 @@ RECORDS = [rule["record"] for rule in RULES if "record" in rule]
 # Families whose series have the label `cause`.
 OF_CAUSES = {name for name in ALERTS if re.match("Rocelet(Link|Diagnosis)", name)}
 FLEET = read(TOP, "docs/fleet.md")
+# What the cause of a verdict means, in a summary.
+MEANS = '''{{ with printf "group by (means) (cause:roce_advice:info{cause=%q})" $labels.cause | query }}{{ (first .).Labels.means }}{{ else }}`rocectl diagnose` on the node has the evidence{{ end }}.'''
 SCREEN = 40  # lines
 TEST_FILES = {name: read(TESTS, name) for name in sorted(os.listdir(TESTS))}
 
@@ -137,8 +139,10 @@ def conventions():
         problems += [] if labels["severity"] in ("critical", "warning", "info") else ["severity"]
         problems += [] if set(labels) <= {"severity", "node", "device"} and ("node" in labels) == of_a_node else ["labels"]
         problems += [] if set(texts) - {"page_url"} == {"description", "summary", "runbook_url", "dashboard_url"} else ["annotations"]
-        # A summary is fixed, except that it begins with cause and node: Alertmanager's message is often only that line.
+        # A summary is fixed, except that it begins with cause and node, and has what the cause means: Alertmanager's message is often only that line.
         fixed = texts["summary"].removeprefix("{{ $labels.cause }} on {{ or $labels.node $labels.instance }}: ") if name in OF_CAUSES else texts["summary"]
+        problems += ["a summary that is not true of every cause"] if name.startswith("RoceletDiagnosis") and MEANS not in fixed else []
+        fixed = fixed.replace(MEANS, "")
         problems += ["a summary that is not fixed"] if "{{" in fixed else []
         problems += ["a summary without cause and node"] if name in OF_CAUSES and fixed == texts["summary"] else []
         problems += ["a description without the other nodes"] if name in OF_CAUSES and "Other nodes with {{ $labels.cause }} now: " not in texts["description"] else []
