@@ -104,8 +104,8 @@ def families():
         check(f"{rule.get('record') or rule['alert']} uses existing families", ", ".join(used - known))
     recorded = set()
     for rule in RULES:
+        recorded |= {rule["record"]} if "record" in rule else set()  # a rule may read its own last value
         unknown = set(re.findall(r"[a-z]+:\w+:\w+", rule["expr"])) - recorded
-        recorded |= {rule["record"]} if "record" in rule else set()
         if unknown:
             check("recorded series are used after their rule", ", ".join(unknown))
 
