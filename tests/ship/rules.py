@@ -114,7 +114,7 @@ def causes():
     """Each cause has an alert, also a new one: rules name only the causes with alerts of their own, and these exist. Those of events are also in a list of
     docs/fleet.md and are never critical."""
     existing = set(re.findall(r"^## (\w+)$", read(TOP, "docs/runbook.md"), re.M))
-    taken = {cause for rule in RULES for cause in re.findall(r'roce_diagnosis\{cause="(\w+)"\}', rule["expr"])}
+    taken = {cause for name in OF_CAUSES if name.startswith("RoceletLink") for cause in re.findall(r'roce_diagnosis\{cause="(\w+)"\}', ALERTS[name]["expr"])}
     events = {cause for names in re.findall(r'cause=~"([\w|]+)"', ALERTS["RoceletDiagnosisEvent"]["expr"]) for cause in names.split("|")}
     for name, own in ("RoceletDiagnosisCritical", taken), ("RoceletDiagnosisWarning", taken | events), ("RoceletDiagnosisRecurs", taken | events):
         left_out = {cause for names in re.findall(r'roce_diagnosis\{cause!(?:=|~)"([\w|]+)"\}', ALERTS[name]["expr"]) for cause in names.split("|")}
