@@ -222,10 +222,31 @@ def without_addresses():
     alerts = {rule["alert"]: rule["annotations"] for group in groups for rule in group["rules"] if "alert" in rule}
     dead = {f"{name}: {text}" for name, texts in alerts.items() for text in texts.values() if LINKS["docs"] in text or LINKS["grafana"] in text}
     check("without addresses no link is dead", *sorted(dead))
-    runbook = LINKS["page"] + "/runbook/{{ $labels.cause }}"
-    check("alerts of causes lead to the node's own runbook", *(name for name, texts in sorted(alerts.items()) if texts.get("runbook_url") != (runbook if name in OF_CAUSES else None)))
+    runbook = {name: LINKS["page"] + "/runbook/" + ("{{ $labels.cause }}" if name in OF_CAUSES else name.lower()) for name in alerts}
+    absent = {name for name in ALERTS if "instance" not in leads(ALERTS[name])} | {"RoceletDown", "RoceletTargetMissing"}  # no page of their own answers
+    check("every alert leads to the runbook on a page", *(name for name, texts in sorted(alerts.items()) if runbook[name] not in texts.get("runbook_url", "")))
+    check("of its own node, if that can answer", *(name for name, texts in sorted(alerts.items()) if ("cluster:rocelet_page:info" in texts.get("runbook_url", "")) != (name in absent)))
+    away_from_the_node()
     check("and to the node's page", *(name for name, texts in sorted(alerts.items()) if texts.get("page_url") != ALERTS[name]["annotations"].get("page_url")))
     return groups
+
+
+def away_from_the_node():
+    """The links of an alert about a node that does not answer, as installed by default and with an address of our own."""
+    made = {}
+    for flag in (), ("--page=https://{{ $labels.node }}:9907",):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "rules.yaml"), "w") as f:
+                f.write(subprocess.run([MONITORING + "/rules.py", *flag], capture_output=True, text=True, check=True).stdout)
+            series = [(f'up{{instance="{n}:9907",node="{n}",job="rocelet"}}', values) for n, values in (("dead", "1 0x20"), ("well", "1x21"))]
+            series += [(f'rocelet_build_info{{instance="{n}:9907",node="{n}",job="rocelet"}}', values) for n, values in (("dead", "1 stale"), ("well", "1x21"))]
+            case = {"alertname": "RoceletDown", "eval_time": "10m", "exp_alerts": []}
+            test = {"interval": "1m", "input_series": [{"series": name, "values": values} for name, values in series], "alert_rule_test": [case]}
+            with open(os.path.join(folder, "tests.yaml"), "w") as f:
+                yaml.safe_dump({"rule_files": ["rules.yaml"], "evaluation_interval": "1m", "group_eval_order": [group["name"] for group in GROUPS], "tests": [test]}, f)
+            made[flag] = promtool("test", "rules", f.name)
+    check("RoceletDown leads to the page of a node that answers", "" if 'runbook_url="http://well:9907/runbook/roceletdown"' in made[()] else made[()])
+    check("by an address of our own, too", *("" if 'runbook_url="https://well:9907/runbook/roceletdown"' in text else text for flag, text in made.items() if flag))
 
 
 def operator():

@@ -188,6 +188,14 @@ def each_reason_has_its_section():
     check("each reason of an unhealthy device is explained", *(known - {word for pair in re.findall(r"^### (\w+)$|`(\w+)`", why, re.M) for word in pair}))
 
 
+def alerts_and_reasons_are_served(rocectl):
+    """Every node serves a document for each alert and reason: an alert's runbook_url leads there, and rocectl prints the reasons."""
+    served = set(re.findall(r"\bX\((\w+), \d+\)", read(os.path.join(os.path.dirname(os.path.abspath(rocectl)), "gen/web_document.h"))))
+    wanted = {rule["alert"] for group in yaml.safe_load(read(RULES))["groups"] for rule in group["rules"] if "alert" in rule}
+    wanted |= set(re.findall(r'\[HEALTH_\w+\] = \{"(\w+)"', read("daemon/config/pool_config_native.c")))
+    check("a node serves a document for each alert and reason", *sorted(wanted - served))
+
+
 def output_of(*command):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
@@ -227,6 +235,7 @@ if sys.argv[1] == "--write":
     sys.exit()
 each_cause_has_its_section()
 each_reason_has_its_section()
+alerts_and_reasons_are_served(sys.argv[1])
 named_things_exist(sys.argv[1])
 links_lead_somewhere()
 end()
