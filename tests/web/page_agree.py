@@ -412,6 +412,10 @@ def the_runbook_leads_to_its_parts():
             page.go(node.url + "runbook/" + names[0])
             equal(page.run("document.querySelector('[rel=prev]')"), None)
             page.go(node.url + "runbook/")
-            equal(page.run("[...document.querySelectorAll('.contents a')].filter((a) => !document.getElementById(a.hash.slice(1))).length"), 0)
+            equal(page.run("[...document.querySelectorAll('.contents a[href^=\"#\"]')].filter((a) => !document.getElementById(a.hash.slice(1))).length"), 0)
+            # The others lead to the documents of alerts.
+            alert = page.run("document.querySelector('.contents a:not([href^=\"#\"])').getAttribute('href')")
+            page.go(node.url + "runbook/" + alert)
+            equal(page.run("document.querySelector('h1').innerText"), alert)
             silent(page, node.url)
             page.close()
