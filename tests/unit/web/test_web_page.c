@@ -174,12 +174,12 @@ static void assert_anchored(const char *text)
 	}
 }
 
-/* /runbook/WORD for the reasons that rocectl prints, and /runbook/ALERT; the anchor of an alert is in
- * lower case. */
+/* /runbook/WORD for the reasons that rocectl prints, and /runbook/ALERT; the anchor of an alert is
+ * in lower case. */
 static void reasons_and_alerts_have_documents(void **state)
 {
-	static const char *const names[] = {"link_down", "port_down", "no_driver", "node_held",
-					    "RoceletDown", "RoceletLinkDown"};
+	static const char *const names[] = {"link_down", "port_down",	"no_driver",
+					    "node_held", "RoceletDown", "RoceletLinkDown"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
