@@ -159,7 +159,7 @@ endif
 # --- the page: sources and npm packages -> one document -> a C array -----------------------------
 NPM_DIR := build/npm
 
-$(GEN)/web_document.h: $(addprefix daemon/web/,document.py markdown.py npm.py packages) docs/runbook.md docs/reference/config.schema.json $(wildcard daemon/web/*.html daemon/web/*.css daemon/web/*.js) $(GEN)/version.h
+$(GEN)/web_document.h: $(addprefix daemon/web/,document.py markdown.py npm.py packages) docs/runbook.md docs/fleet.md docs/reference/config.schema.json $(wildcard daemon/web/*.html daemon/web/*.css daemon/web/*.js) $(GEN)/version.h
 	$(Q)mkdir -p $(@D) $(NPM_DIR)
 	$(Q)python3 -B daemon/web/document.py daemon/web $(NPM_DIR) docs/runbook.md docs/reference/config.schema.json $(VERSION) $@
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Writes the page as a C header: index.html with its style sheets and scripts in it, compressed. Writes the runbook in the same way, as a whole and as a
-document for each cause.
+document for each cause, each reason of an unhealthy device, and each alert, which are sections of fleet.md beside the runbook.
 
   document.py FOLDER NPM_DIR RUNBOOK SCHEMA VERSION OUT
 
@@ -22,7 +22,7 @@ import npm
 
 STYLE = re.compile(r'[ \t]*<link rel="stylesheet" href="([^"]+)">\n')
 EARLY = re.compile(r'[ \t]*<script src="([^"]+)" data-early></script>\n')
-URGENCIES = {"Now": ("Act now", "now"), "Today": ("Act today", "today"), "At the next maintenance": ("At the next maintenance", "later"),
+URGENCIES = {"Now": ("Act now", "now"), "Today; now if it is critical": ("Act now if critical", "today"), "Now for the job": ("Act now for the job", "today"), "Today": ("Act today", "today"), "At the next maintenance": ("At the next maintenance", "later"),
              "No hurry": ("No hurry", "later"), "None": ("Nothing to do", "none")}  # first words of an impact: (heading, data-urgency)
 SECTION = re.compile(r"^## (\w+)\n(.*?)(?=^## |\Z)", re.M | re.S)
 LABEL = re.compile(r"<p><strong>([^<]+?)\.?</strong> (.)")  # the label of a paragraph, which becomes its heading
@@ -133,7 +133,7 @@ def titles(folder):
 def urgency(section):
     """The key of URGENCIES that a cause's impact begins with, and a line that says how soon to act."""
     words = " ".join(re.search(r"^\*\*Impact\.\*\* (.+?)[.:](?=\s)", section, re.M | re.S)[1].split())
-    key = next((key for key in URGENCIES if words.startswith(key)), None)
+    key = max((key for key in URGENCIES if words.startswith(key)), key=len, default=None)
     if key is None:
         raise SystemExit(f"docs/runbook.md: an impact begins with none of {', '.join(URGENCIES)}: {words}")
     line = {"None": "Nothing to do", "No hurry": key}.get(key, "Act " + key[0].lower() + key[1:]) + words[len(key):]
@@ -150,15 +150,16 @@ def by_urgency(sections, title, prefix="", current=None):
     return "".join(links(heading, [(prefix + name, title(name)) for name, section in sections if urgency(section)[0] == key], current) for key, (heading, _) in URGENCIES.items())
 
 
-def runbook(frame, allowed, text, title):
+def runbook(frame, allowed, text, title, of_alerts):
     sections = [found for found in SECTION.findall(text) if "**Impact.**" in found[1]]
     whole = frame.replace("@TITLE@", "Runbook").replace("@SELF@", "#").replace("@BACK@", "").replace("@TURN@", "")
     others = [heading for heading in re.findall(r"^## (.*)$", text, re.M) if heading not in dict(sections)]
     contents = links("Runbook", [("#" + markdown.anchor(heading), markdown.inline(heading)) for heading in others]) + by_urgency(sections, title, "#")
+    contents += links("Alerts", [(name, name) for name in of_alerts])
     body = markdown.to_html(SECTION.sub(lambda found: without_urgency(found[0]) if "**Impact.**" in found[2] else found[0], text))
     for name, section in sections:
         body = body.replace(f'<h2 id="{name}">{name}</h2>\n', f'<h2 id="{name}">{title(name)} <code>{name}</code></h2>\n{urgency(section)[1]}')
-    return c_rows("runbook", whole.replace("@CONTENTS@", contents).replace("@RUNBOOK@", body), allowed)
+    return c_rows("runbook", whole.replace("@CONTENTS@", contents).replace("@RUNBOOK@", by_name(body, of_alerts)), allowed)
 
 
 def label(found):
@@ -205,12 +206,52 @@ def no_cause(frame, allowed, text, title):
     return c_rows("no_cause", document.replace("@CONTENTS@", by_urgency(sections, title)).replace("@RUNBOOK@", inside), allowed)
 
 
+def reasons(text):
+    """{word: text} of the reasons why a device is unhealthy: sections, and items of a list that begin with the words."""
+    part = re.search(r"^## Why a device is unhealthy\n.*?(?=^## )", text, re.M | re.S)[0]
+    found = dict(re.findall(r"^### (\w+)\n(.*?)(?=^### |\Z)", part, re.M | re.S))
+    for words, line in re.findall(r"^\* ((?:`\w+`(?:, )?)+): (.*?)(?=^\* |\n\n|\Z)", part, re.M | re.S):
+        found.update((word, line[0].upper() + line[1:]) for word in re.findall(r"\w+", words))
+    return found
+
+
+def alerts(fleet):
+    return dict(re.findall(r"^### (Rocelet\w+)\n(.*?)(?=^##|\Z)", fleet, re.M | re.S))
+
+
+def by_name(body, names):
+    """Makes each name of an alert in a text a link to its document."""
+    return re.sub(r"(?<![\w/#\"])(Rocelet[A-Z]\w+)\b(?![^<]*</(?:a|h\d|code|pre)>)", lambda found: f'<a href="{found[1]}">{found[1]}</a>' if found[1] in names else found[1], body)
+
+
+def others(frame, text, fleet):
+    """Documents of the reasons and alerts, as those of causes, which their links lead to. Other parts of the two files are not served, except the runbook as a
+    whole."""
+    served = {name.lower(): name for name in [*reasons(text), *alerts(fleet), *dict(SECTION.findall(text))]}
+
+    def led(found):
+        name = served.get(found[2].lower())
+        return f"](#/{name})" if name else f"](#/./#{found[2]})" if found[1] else "](fleet.md)"
+    made, listed = "", ""
+    for kind, sections, link in (("Why a device is unhealthy", reasons(text), r"\]\(()#([\w-]+)\)"), ("Alerts", alerts(fleet), r"\]\((runbook\.md)?#([\w-]+)\)")):
+        for name, section in sections.items():
+            rows = links(kind, [(each, each) for each in sections], current=name)
+            body = markdown.to_html(re.sub(link, led, section).replace("](fleet.md)", "](#/./)") if kind == "Alerts" else section.replace("](#", "](#/"))
+            inside = by_name(f'<h1 id="{name}"><code>{name}</code></h1>\n{body}'.replace('href="#/', 'href="'), alerts(fleet))
+            document = frame.replace("@TITLE@", f"{name} · Runbook").replace("@SELF@", "./").replace("@TURN@", "").replace("@CONTENTS@", rows)
+            document = document.replace("@BACK@", f'<p class="crumbs"><a href="./">Runbook</a> / {name} <a class="to-contents" href="#contents">Contents</a></p>\n')
+            data = document.replace("@RUNBOOK@", inside).encode()
+            made += c_bytes(f"cause_{name}", data)
+            listed += f" \\\n\tX({name}, {len(data)})"
+    return f"{made}#define WEB_OTHERS(X){listed}\n"
+
+
 def main():
     folder, npm_dir, path, schema, version, out = sys.argv[1:]
-    (frame, allowed), text = runbook_frame(folder, version), read(path)
+    (frame, allowed), text, fleet = runbook_frame(folder, version), read(path), read(os.path.join(os.path.dirname(path), "fleet.md"))
     with open(out + ".new", "w", encoding="utf-8") as f:
         f.write("/* The page and the runbook, made by document.py. */\n" + page(folder, npm_dir, schema, version)
-                + runbook(frame, allowed, text, titles(folder)) + causes(frame, text, titles(folder)) + no_cause(frame, allowed, text, titles(folder)))
+                + runbook(frame, allowed, text, titles(folder), alerts(fleet)) + causes(frame, text, titles(folder)) + no_cause(frame, allowed, text, titles(folder)) + others(frame, text, fleet))
     os.replace(out + ".new", out)
 
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <zlib.h>
 
 #include "cleanup.h"
@@ -33,7 +34,7 @@ const struct web_page web_runbook = {runbook_packed, sizeof(runbook_packed), RUN
 const struct web_page web_no_cause = {no_cause_packed, sizeof(no_cause_packed), NO_CAUSE_LEN,
 				      RUNBOOK_POLICY,  runbook_headers,		NULL};
 
-/* The documents of causes have the style sheet of the whole runbook, and therefore its policy. */
+/* Documents of one section have the style sheet of the whole runbook, and therefore its policy. */
 #define CAUSE_PAGE(name, length)                                                                   \
 	{#name,                                                                                    \
 	 {cause_##name##_packed, sizeof(cause_##name##_packed), length, RUNBOOK_POLICY,            \
@@ -42,13 +43,13 @@ const struct web_page web_no_cause = {no_cause_packed, sizeof(no_cause_packed), 
 static const struct {
 	const char *name;
 	struct web_page page;
-} causes[] = {WEB_CAUSES(CAUSE_PAGE)};
+} sections[] = {WEB_CAUSES(CAUSE_PAGE) WEB_OTHERS(CAUSE_PAGE)};
 
 const struct web_page *web_cause(const char *name)
 {
-	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
-		if (strcmp(causes[i].name, name) == 0)
-			return &causes[i].page;
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+		if (strcasecmp(sections[i].name, name) == 0)
+			return &sections[i].page;
 	return NULL;
 }
 

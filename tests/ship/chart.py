@@ -273,7 +273,8 @@ def alerts_have_no_link_without_an_address():
         alerts = {rule["alert"]: rule["annotations"] for group in groups for rule in group["rules"] if "alert" in rule}
         assert alerts["RoceletDiagnosisCritical"]["runbook_url"] == "http://{{ $labels.instance }}/runbook/{{ $labels.cause }}"
         assert not [text for texts in alerts.values() for text in texts.values() if "rocelet.dev" in text or "grafana.example" in text]
-        assert "runbook_url" not in alerts["RoceletAllDown"], alerts["RoceletAllDown"]
+        assert alerts["RoceletPoolEmpty"]["runbook_url"] == "http://{{ $labels.instance }}/runbook/roceletpoolempty"
+        assert alerts["RoceletAllDown"]["runbook_url"].endswith("{{ $labels := .Labels }}http://{{ $labels.instance }}/runbook/roceletalldown{{ end }}"), alerts["RoceletAllDown"]
 
 
 @check

@@ -50,6 +50,14 @@ def made_of_their_source():
     check("they are made of dashboards.yaml (make golden)", *([] if made == DASHBOARDS and len(made) == 4 else ["they are not"]))
 
 
+def links_to_pages():
+    """The address of a node's page is an option, as in the rules."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["/usr/bin/python3", MONITORING + "/dashboards.py", "--page", "https://proxy.example/INSTANCE/", folder], check=True)
+        urls = {url for name in os.listdir(folder) for text in texts_of(json.loads(read(folder, name))) for url in [text] if "/runbook/" in url}
+    check("--page is in every link to a page", *(sorted(url for url in urls if not url.startswith("https://proxy.example/$")) if urls else ["there is none"]))
+
+
 def overlap(a, b):
     return a["x"] < b["x"] + b["w"] and b["x"] < a["x"] + a["w"] and a["y"] < b["y"] + b["h"] and b["y"] < a["y"] + a["h"]
 
@@ -115,6 +123,14 @@ def at_night():
         pools = named(board, "Pools")
         titles = set(fields(pools).values()) if pools else set()
         check(f"{board} has the capacity of each pool", *(f"no {word}" for word in sorted({"Total", "Allocated", "Free", "Unhealthy"} - titles)))
+    alerts = [rule for group in yaml.safe_load(read(MONITORING, "rules.yaml"))["groups"] for rule in group["rules"] if "rocelet-node" in rule.get("annotations", {}).get("dashboard_url", "")]
+    queries = " ".join(query["expr"] for panel in all_panels(DASHBOARDS["node.json"]) for query in panel["targets"])
+    check("a node has the series of each alert that leads to it",
+          *(rule["alert"] for rule in alerts if not any(f"{family}{{" in queries for family in re.findall(r"\b(?:roce|rocelet|process)_\w+", re.sub(r"\w+:(\w+):\w+", "", rule["expr"])) or ["up"])))
+    check("and a table of the alerts themselves", *([] if named("node.json", "Alerts") else ["it has not"]))
+    check("a timeline of the fleet has names of nodes", *([] if "{{node}}" in named("fleet.json", "Verdict timeline")["targets"][0]["legendFormat"] else ["it has not"]))
+    shared = [(name, query["expr"]) for name, d in DASHBOARDS.items() for panel in all_panels(d) for query in panel["targets"] if name in ("fleet.json", "pod.json")]
+    check("nodes of two clusters with one address are two", *(f"{name}: {e}" for name, e in shared for by in re.findall(r"count by \(([^)]*)\) \(roce", e) if "instance" in by and "cluster" not in by))
     check("a port has its pods", *([] if named("port.json", "Pods") else ["it has not"]))
 
 
@@ -383,6 +399,7 @@ def judge_queries(running):
 
 
 made_of_their_source()
+links_to_pages()
 as_grafana_requires()
 by_links()
 nodes_by_name()

@@ -35,6 +35,8 @@ RECORDS = [rule["record"] for rule in RULES if "record" in rule]
 # Families whose series have the label `cause`.
 OF_CAUSES = {name for name in ALERTS if re.match("Rocelet(Link|Diagnosis)", name)}
 FLEET = read(TOP, "docs/fleet.md")
+# What the cause of a verdict means, in a summary.
+MEANS = '''{{ with printf "group by (means) (cause:roce_advice:info{cause=%q})" $labels.cause | query }}{{ (first .).Labels.means }}{{ else }}`rocectl diagnose` on the node has the evidence{{ end }}.'''
 SCREEN = 40  # lines
 TEST_FILES = {name: read(TESTS, name) for name in sorted(os.listdir(TESTS))}
 
@@ -102,8 +104,8 @@ def families():
         check(f"{rule.get('record') or rule['alert']} uses existing families", ", ".join(used - known))
     recorded = set()
     for rule in RULES:
+        recorded |= {rule["record"]} if "record" in rule else set()  # a rule may read its own last value
         unknown = set(re.findall(r"[a-z]+:\w+:\w+", rule["expr"])) - recorded
-        recorded |= {rule["record"]} if "record" in rule else set()
         if unknown:
             check("recorded series are used after their rule", ", ".join(unknown))
 
@@ -112,7 +114,7 @@ def causes():
     """Each cause has an alert, also a new one: rules name only the causes with alerts of their own, and these exist. Those of events are also in a list of
     docs/fleet.md and are never critical."""
     existing = set(re.findall(r"^## (\w+)$", read(TOP, "docs/runbook.md"), re.M))
-    taken = {cause for rule in RULES for cause in re.findall(r'roce_diagnosis\{cause="(\w+)"\}', rule["expr"])}
+    taken = {cause for name in OF_CAUSES if name.startswith("RoceletLink") for cause in re.findall(r'roce_diagnosis\{cause="(\w+)"\}', ALERTS[name]["expr"])}
     events = {cause for names in re.findall(r'cause=~"([\w|]+)"', ALERTS["RoceletDiagnosisEvent"]["expr"]) for cause in names.split("|")}
     for name, own in ("RoceletDiagnosisCritical", taken), ("RoceletDiagnosisWarning", taken | events), ("RoceletDiagnosisRecurs", taken | events):
         left_out = {cause for names in re.findall(r'roce_diagnosis\{cause!(?:=|~)"([\w|]+)"\}', ALERTS[name]["expr"]) for cause in names.split("|")}
@@ -137,8 +139,10 @@ def conventions():
         problems += [] if labels["severity"] in ("critical", "warning", "info") else ["severity"]
         problems += [] if set(labels) <= {"severity", "node", "device"} and ("node" in labels) == of_a_node else ["labels"]
         problems += [] if set(texts) - {"page_url"} == {"description", "summary", "runbook_url", "dashboard_url"} else ["annotations"]
-        # A summary is fixed, except that it begins with cause and node: Alertmanager's message is often only that line.
+        # A summary is fixed, except that it begins with cause and node, and has what the cause means: Alertmanager's message is often only that line.
         fixed = texts["summary"].removeprefix("{{ $labels.cause }} on {{ or $labels.node $labels.instance }}: ") if name in OF_CAUSES else texts["summary"]
+        problems += ["a summary that is not true of every cause"] if name.startswith("RoceletDiagnosis") and MEANS not in fixed else []
+        fixed = fixed.replace(MEANS, "")
         problems += ["a summary that is not fixed"] if "{{" in fixed else []
         problems += ["a summary without cause and node"] if name in OF_CAUSES and fixed == texts["summary"] else []
         problems += ["a description without the other nodes"] if name in OF_CAUSES and "Other nodes with {{ $labels.cause }} now: " not in texts["description"] else []
@@ -218,10 +222,31 @@ def without_addresses():
     alerts = {rule["alert"]: rule["annotations"] for group in groups for rule in group["rules"] if "alert" in rule}
     dead = {f"{name}: {text}" for name, texts in alerts.items() for text in texts.values() if LINKS["docs"] in text or LINKS["grafana"] in text}
     check("without addresses no link is dead", *sorted(dead))
-    runbook = LINKS["page"] + "/runbook/{{ $labels.cause }}"
-    check("alerts of causes lead to the node's own runbook", *(name for name, texts in sorted(alerts.items()) if texts.get("runbook_url") != (runbook if name in OF_CAUSES else None)))
+    runbook = {name: LINKS["page"] + "/runbook/" + ("{{ $labels.cause }}" if name in OF_CAUSES else name.lower()) for name in alerts}
+    absent = {name for name in ALERTS if "instance" not in leads(ALERTS[name])} | {"RoceletDown", "RoceletTargetMissing"}  # no page of their own answers
+    check("every alert leads to the runbook on a page", *(name for name, texts in sorted(alerts.items()) if runbook[name] not in texts.get("runbook_url", "")))
+    check("of its own node, if that can answer", *(name for name, texts in sorted(alerts.items()) if ("cluster:rocelet_page:info" in texts.get("runbook_url", "")) != (name in absent)))
+    away_from_the_node()
     check("and to the node's page", *(name for name, texts in sorted(alerts.items()) if texts.get("page_url") != ALERTS[name]["annotations"].get("page_url")))
     return groups
+
+
+def away_from_the_node():
+    """The links of an alert about a node that does not answer, as installed by default and with an address of our own."""
+    made = {}
+    for flag in (), ("--page=https://{{ $labels.node }}:9907",):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "rules.yaml"), "w") as f:
+                f.write(subprocess.run([MONITORING + "/rules.py", *flag], capture_output=True, text=True, check=True).stdout)
+            series = [(f'up{{instance="{n}:9907",node="{n}",job="rocelet"}}', values) for n, values in (("dead", "1 0x20"), ("well", "1x21"))]
+            series += [(f'rocelet_build_info{{instance="{n}:9907",node="{n}",job="rocelet"}}', values) for n, values in (("dead", "1 stale"), ("well", "1x21"))]
+            case = {"alertname": "RoceletDown", "eval_time": "10m", "exp_alerts": []}
+            test = {"interval": "1m", "input_series": [{"series": name, "values": values} for name, values in series], "alert_rule_test": [case]}
+            with open(os.path.join(folder, "tests.yaml"), "w") as f:
+                yaml.safe_dump({"rule_files": ["rules.yaml"], "evaluation_interval": "1m", "group_eval_order": [group["name"] for group in GROUPS], "tests": [test]}, f)
+            made[flag] = promtool("test", "rules", f.name)
+    check("RoceletDown leads to the page of a node that answers", "" if 'runbook_url="http://well:9907/runbook/roceletdown"' in made[()] else made[()])
+    check("by an address of our own, too", *("" if 'runbook_url="https://well:9907/runbook/roceletdown"' in text else text for flag, text in made.items() if flag))
 
 
 def operator():

@@ -27,7 +27,7 @@ from checks import MONITORING, TOP, check, end, read
 
 RUNBOOK = "docs/runbook.md"
 PARTS = ["Means", "Impact", "Confirm", "On the host", "On the switch", "Not to be confused with", "Ruled out if"]
-URGENCY = r"(Now|Today|At the next maintenance|No hurry|None)\b"
+URGENCIES = ["Now for the job", "Now", "Today; now if it is critical", "Today", "At the next maintenance", "No hurry", "None"]  # the longer one first
 COLUMNS = 100
 SCREEN = 40  # lines: a cause fits on a screen
 CONTENTS = "## All causes\n"
@@ -64,6 +64,12 @@ def advice():
             for name, text in by_heading(3, re.search(r"^## Causes\n.*?(?=^## )", read("docs/reference/diagnosis.md"), re.M | re.S)[0]).items()}
 
 
+def can_be_critical():
+    """Causes whose own severity, or the severity at which their node is acted on, is critical."""
+    return {name for name, text in by_heading(3, re.search(r"^## Causes\n.*?(?=^## )", read("docs/reference/diagnosis.md"), re.M | re.S)[0]).items()
+            if re.search(r"^\* (Severity: critical|The node: .*at severity critical)", text, re.M)}
+
+
 def advised():
     """The recording rules with the sentence and the first advice of each cause that has an alert by its verdict. Severity info has none."""
     def quoted(text):
@@ -74,14 +80,15 @@ def advised():
 
 def alerts():
     """The table of all alerts."""
-    rows = "".join(f"| [{rule['alert']}](#{rule['alert'].lower()}) | {rule['labels']['severity']} | {rule['for']} | {meaning(rule['annotations']['summary'])} |\n"
+    rows = "".join(f"| [{rule['alert']}](#{rule['alert'].lower()}) | {rule['labels']['severity']} | {rule['for']} | {meaning(rule)} |\n"
                    for group in yaml.safe_load(read(RULES))["groups"] for rule in group["rules"] if "alert" in rule)
     return "| alert | severity | for | meaning |\n|---|---|---|---|\n" + rows
 
 
-def meaning(summary):
-    """The summary without the labels that it begins with, and without the full stop."""
-    text = summary.split("}}: ")[-1]
+def meaning(rule):
+    """The summary without the labels that it begins with, and without the full stop. What a cause means is its own sentence."""
+    text = re.sub(r"{{ with .*{{ end }}", f"what the cause of a {rule['labels']['severity']} verdict means", rule["annotations"]["summary"])
+    text = re.sub(r"^{{ \$labels.cause }} on {{ [^}]* }}: ", "", text)
     return text[0].upper() + text[1:].rstrip(".")
 
 
@@ -166,7 +173,9 @@ def each_cause_has_its_section():
         problems = [] if found == PARTS else [f"its parts are {found}"]
         problems += [] if re.search(r"^\*\*Confirm\.\*\* `rocectl ", written[cause], re.M) else ["its first step is no command of rocelet's pod"]
         impact = re.search(r"^\*\*Impact\.\*\* (.*?)\n\n", written[cause], re.M | re.S)
-        problems += [] if impact and re.match(URGENCY, impact[1]) else ["its impact does not begin with how soon to act"]
+        urgency = impact and next((words for words in URGENCIES if re.match(rf"{words}\b", one_line(impact[1]))), None)
+        problems += [] if urgency else ["its impact does not begin with how soon to act"]
+        problems += [] if (urgency in ("Now", "Today; now if it is critical")) == (cause in can_be_critical()) else [f"{urgency}: but only causes that can be critical page at night"]
         problems += [] if written[cause].strip().count("\n") < SCREEN else [f"is no screen: more than {SCREEN} lines"]
         problems += [] if made(cause, written[cause]) == written[cause] else ["differs from the table of causes: runbook.py --write"]
         check(cause, *problems)
@@ -177,6 +186,14 @@ def each_reason_has_its_section():
     known = set(re.findall(r'\[HEALTH_\w+\] = \{"(\w+)"', read("daemon/config/pool_config_native.c")))
     why = re.search(r"^## Why a device is unhealthy\n.*?(?=^## )", read(RUNBOOK), re.M | re.S)[0]
     check("each reason of an unhealthy device is explained", *(known - {word for pair in re.findall(r"^### (\w+)$|`(\w+)`", why, re.M) for word in pair}))
+
+
+def alerts_and_reasons_are_served(rocectl):
+    """Every node serves a document for each alert and reason: an alert's runbook_url leads there, and rocectl prints the reasons."""
+    served = set(re.findall(r"\bX\((\w+), \d+\)", read(os.path.join(os.path.dirname(os.path.abspath(rocectl)), "gen/web_document.h"))))
+    wanted = {rule["alert"] for group in yaml.safe_load(read(RULES))["groups"] for rule in group["rules"] if "alert" in rule}
+    wanted |= set(re.findall(r'\[HEALTH_\w+\] = \{"(\w+)"', read("daemon/config/pool_config_native.c")))
+    check("a node serves a document for each alert and reason", *sorted(wanted - served))
 
 
 def output_of(*command):
@@ -218,6 +235,7 @@ if sys.argv[1] == "--write":
     sys.exit()
 each_cause_has_its_section()
 each_reason_has_its_section()
+alerts_and_reasons_are_served(sys.argv[1])
 named_things_exist(sys.argv[1])
 links_lead_somewhere()
 end()

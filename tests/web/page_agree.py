@@ -400,8 +400,9 @@ GROUPS = "[...document.querySelectorAll('.contents p')].map((p) => [p.innerText,
 def the_runbook_is_ordered_by_urgency():
     """Its bar has the views of the page; its contents have the causes in words, by how soon to act; each cause begins with that."""
     with open(TOP + "/docs/runbook.md", encoding="utf-8") as f:
-        impacts = dict(re.findall(r"^## (\w+)\n(?:(?!^## ).)*?^\*\*Impact\.\*\* (Now|Today|At the next maintenance|No hurry|None)\b", f.read(), re.M | re.S))
-    titles = {"Now": "Act now", "Today": "Act today", "At the next maintenance": "At the next maintenance", "No hurry": "No hurry", "None": "Nothing to do"}
+        impacts = dict(re.findall(r"^## (\w+)\n(?:(?!^## ).)*?^\*\*Impact\.\*\* (Now for the job|Now|Today; now if it is critical|Today|At the next maintenance|No hurry|None)\b",
+                                  f.read(), re.M | re.S))
+    titles = {"Now": "Act now", "Today; now if it is critical": "Act now if critical", "Now for the job": "Act now for the job", "Today": "Act today", "At the next maintenance": "At the next maintenance", "No hurry": "No hurry", "None": "Nothing to do"}
     with PageNode() as node:
         node.judged(PF)
         page = opened(node)
@@ -413,7 +414,7 @@ def the_runbook_is_ordered_by_urgency():
             groups = dict(page.run(GROUPS))
             equal([title for title in groups if title in titles.values()], list(titles.values()))
             equal({title: len(groups[title]) for title in titles.values()}, {title: list(impacts.values()).count(word) for word, title in titles.items()})
-            assert {"Packet loss", "PFC mismatch"} <= set(groups["Act today"]) and "NIC stuck" in groups["Act now"], groups
+            assert "PFC mismatch" in groups["Act today"] and "Packet loss" in groups["Act now if critical"] and "NIC stuck" in groups["Act now"], groups
             page.close()
         page = run.browser.page(node.url + "runbook/packet_loss")
         equal(page.run("((e) => [e.innerText, e.dataset.urgency])(document.querySelector('.urgency'))"), ["Act today; now if it is critical", "today"])
@@ -480,6 +481,10 @@ def the_runbook_leads_to_its_parts():
             page.go(node.url + "runbook/" + names[0])
             equal(page.run("document.querySelector('[rel=prev]')"), None)
             page.go(node.url + "runbook/")
-            equal(page.run("[...document.querySelectorAll('.contents a')].filter((a) => !document.getElementById(a.hash.slice(1))).length"), 0)
+            equal(page.run("[...document.querySelectorAll('.contents a[href^=\"#\"]')].filter((a) => !document.getElementById(a.hash.slice(1))).length"), 0)
+            # The others lead to the documents of alerts.
+            alert = page.run("document.querySelector('.contents a:not([href^=\"#\"])').getAttribute('href')")
+            page.go(node.url + "runbook/" + alert)
+            equal(page.run("document.querySelector('h1').innerText"), alert)
             silent(page, node.url)
             page.close()

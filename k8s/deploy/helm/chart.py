@@ -14,6 +14,7 @@ import gzip
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -221,7 +222,8 @@ def only(condition, text):
 
 # The addresses of rules.yaml (k8s/deploy/monitoring/rules.py) are values of the chart.
 LINKED_RULES = ('{{ with .Values.prometheusRule }}{{ $text := $.Files.Get "files/rules.yaml" }}'
-                + f'{{{{ if not .docsUrl }}}}{{{{ $text = replace {json.dumps(rules.OF_A_CAUSE[0])} {json.dumps(rules.OF_A_CAUSE[1])} $text }}}}{{{{ end }}}}'
+                + "{{ if not .docsUrl }}" + "".join(f"{{{{ $text = regexReplaceAll {json.dumps(pattern)} $text {json.dumps(before.replace('$', '$$') + '${1}' + after)} }}}}"
+                                                    for pattern, before, after in rules.SERVED) + "{{ end }}"
                 + "".join(f'{{{{ if .{name}Url }}}}{{{{ $text = replace {json.dumps(url + "/")} (printf "%s/" (trimSuffix "/" .{name}Url)) $text }}}}'
                           + (f'{{{{ else }}}}{{{{ $text = regexReplaceAll {json.dumps("(?m)^" + rules.WITHOUT[name])} $text "" }}}}' if name in rules.WITHOUT else "")
                           + "{{ end }}" for name, url in rules.LINKS.items())
@@ -240,7 +242,9 @@ def files_of_monitoring(kubectl):
     yield "templates/podmonitor.yaml", only(f"and .Values.podMonitor.enabled ({NO_GROUP})", NEEDS_PORT + simple(docs["PodMonitor"]))
     yield "templates/prometheusrule.yaml", only(f"and .Values.prometheusRule.enabled ({NO_GROUP})", simple(rule) + "spec:\n" + LINKED_RULES)
     with open(os.path.join(rules.HERE, "rules.yaml"), encoding="utf-8") as f:
-        yield "files/rules.yaml", yaml.safe_dump(yaml.safe_load(f), width=100000)
+        text = yaml.safe_dump(yaml.safe_load(f), width=100000)
+    # Links are within single quotes, as in the file.
+    yield "files/rules.yaml", re.sub(r"(?m)_url: (?!')(.*)$", lambda found: "_url: '" + found[1].replace("'", "''") + "'", text)
     dashboards["metadata"]["name"] = "rocelet-dashboards"
     t = Template()
     dashboards["metadata"].update(name=t.put(NAME + "-dashboards"), namespace=t.put(NAMESPACE))

@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Generates dashboards/*.json from dashboards.yaml, for Grafana 10.0 and newer.
 
-  dashboards.py [FOLDER]    FOLDER: where to write them; default: dashboards beside this file
+  dashboards.py [--page URL] [FOLDER]
+
+  --page URL   the page of a node, with INSTANCE in the place of its label `instance`; default: http://INSTANCE
+  FOLDER       where to write them; default: dashboards beside this file
 """
+import argparse
 import json
 import os
-import sys
 
 import yaml
 
@@ -71,7 +74,7 @@ def top():
 
 def runbook(instance, cause):
     """Every node serves the runbook on its page."""
-    return f"http://{instance}/runbook/{cause}"
+    return f"{given.page.rstrip('/')}/runbook/{cause}".replace("INSTANCE", instance)
 
 
 def links(board, panel):
@@ -192,8 +195,8 @@ def annotations(board):
     verdicts = {"fleet": "roce_diagnosis{<fleet>} == 3", "pod": "roce_diagnosis{<fleet>} and on (cluster, instance, device, port, cause) roce_diagnosis_pod_info{<pod>}"}
     shown = verdicts.get(board, f"roce_diagnosis{{<{board}>}}")
     return [{"name": "Verdicts", "datasource": SOURCE, "enable": True, "hide": False, "iconColor": "red", "titleFormat": "{{cause}}",
-             "textFormat": "{{instance}} {{device}}/{{port}}", "tagKeys": "cause",
-             "expr": expanded(f"max by (instance, device, port, cause) ({shown})")}]
+             "textFormat": "{{node}} {{instance}} {{device}}/{{port}}", "tagKeys": "cause",
+             "expr": expanded(f"max by (cluster, node, instance, device, port, cause) ({shown})")}]
 
 
 def dashboard(source):
@@ -214,12 +217,16 @@ def dashboard(source):
 def text_of(made):
     """JSON with a line for each panel and variable. `kubectl apply` copies the ConfigMap into an annotation, which has a limit of 256 KiB; fully indented dashboards would exceed it."""
     def shown(value):
-        return "[\n" + ",\n".join(json.dumps(item) for item in value) + "\n]" if isinstance(value, list) else json.dumps(value)
+        return "[\n" + ",\n".join(json.dumps(item, separators=(",", ":")) for item in value) + "\n]" if isinstance(value, list) else json.dumps(value)
     return "{\n" + ",\n".join(f"{json.dumps(key)}: {shown(value)}" for key, value in made.items()) + "\n}\n"
 
 
 if __name__ == "__main__":
-    folder = sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "dashboards")
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("--page", default="http://INSTANCE")
+    arguments.add_argument("folder", nargs="?", default=os.path.join(HERE, "dashboards"))
+    given = arguments.parse_args()
+    folder = given.folder
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(HERE, "dashboards.yaml"), encoding="utf-8") as f:
         sources = yaml.safe_load(f)["dashboards"]

@@ -4,8 +4,8 @@
 
   rules.py [--docs URL] [--grafana URL] [--page URL] [--operator]
 
-  --docs URL      where docs/ is served; alerts link to runbook.md and fleet.md in it. Without it, alerts of causes link to the runbook on the
-                  node's page, and the others have no runbook_url
+  --docs URL      where docs/ is served; alerts link to runbook.md and fleet.md in it. Without it they link to the runbook on the node's page, or
+                  on that of another node, if the alert is about no node or about one that does not answer
   --grafana URL   the Grafana that has the dashboards; without it, alerts have no dashboard_url
   --page URL      the page of a node, with {{ $labels.instance }} or another label of its target
   --operator      a PrometheusRule instead of a file for Prometheus
@@ -29,20 +29,26 @@ spec:
 """
 
 
-# The runbook of a cause: in docs/, and on the node's page.
-OF_A_CAUSE = LINKS["docs"] + "/runbook.md#{{ $labels.cause }}", LINKS["page"] + "/runbook/{{ $labels.cause }}"
+# Without docs/, every alert leads to the section of its cause or its own on a page, which each node serves. Replacements as (regular expression, text, text).
+# Of these alerts it is the page of a node that answers; the links use its labels, as for any other node.
+ELSEWHERE = "roceletcnplost|roceletpausedwithoutecn|roceletalldown|roceletdown|rocelettargetmissing|roceletconfigurationsdiffer"
+SERVED = [(rf"{re.escape(LINKS['docs'])}/fleet\.md#({ELSEWHERE})'",
+           '{{ range printf "cluster:rocelet_page:info{cluster=%q}" $labels.cluster | query }}{{ $labels := .Labels }}' + LINKS["page"] + "/runbook/", "{{ end }}'"),
+          (rf"{re.escape(LINKS['docs'])}/fleet\.md#(\w+)'", LINKS["page"] + "/runbook/", "'"),
+          (rf"{re.escape(LINKS['docs'])}/runbook\.md#(\{{\{{ \$labels\.cause \}}\}})'", LINKS["page"] + "/runbook/", "'")]
 # Annotations without an address, as regular expressions.
-WITHOUT = {"docs": rf" *runbook_url: '?{re.escape(LINKS['docs'])}/.*\n", "grafana": r" *dashboard_url: .*\n"}
+WITHOUT = {"grafana": r" *dashboard_url: .*\n"}
 
 
 def linked(text, links):
     """Replaces the addresses, which are within single quotes in the file, and removes the links whose address is not given."""
     if not links["docs"]:
-        text = text.replace(*OF_A_CAUSE)
+        for pattern, before, after in SERVED:
+            text = re.sub(pattern, lambda found: before + found[1] + after, text)
     for name, url in LINKS.items():
         if links[name]:
             text = text.replace(url + "/", links[name].rstrip("/").replace("'", "''") + "/")
-        else:
+        elif name in WITHOUT:
             text = re.sub("(?m)^" + WITHOUT[name], "", text)
     return text
 

@@ -175,6 +175,32 @@ static void assert_anchored(const char *text)
 	}
 }
 
+/* /runbook/WORD for the reasons that rocectl prints, and /runbook/ALERT; the anchor of an alert is
+ * in lower case. */
+static void reasons_and_alerts_have_documents(void **state)
+{
+	static const char *const names[] = {"link_down", "port_down",	"no_driver",
+					    "node_held", "RoceletDown", "RoceletLinkDown"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const struct web_page *page = web_cause(names[i]);
+		char heading[80], *text;
+
+		assert_non_null(page);
+		text = unpacked(page);
+		assert_whole(text, page);
+		assert_allowed(page, text, "style", 1);
+		assert_loads_nothing(page);
+		snprintf(heading, sizeof(heading), "<h1 id=\"%s\">", names[i]);
+		assert_non_null(strstr(text, heading));
+		assert_null(strstr(text, "href=\"#/"));
+		assert_anchored(text);
+		free(text);
+	}
+	assert_ptr_equal(web_cause("roceletdown"), web_cause("RoceletDown"));
+}
+
 /* /runbook/CAUSE has one heading and its text, and no links into the whole runbook. */
 static void each_cause_has_a_document(void **state)
 {
@@ -219,6 +245,7 @@ TEST_GROUP(web_page)
 		cmocka_unit_test(text_is_never_markup),
 		cmocka_unit_test(each_cause_has_a_heading),
 		cmocka_unit_test(each_cause_has_a_document),
+		cmocka_unit_test(reasons_and_alerts_have_documents),
 		cmocka_unit_test(without_memory),
 	};
 
