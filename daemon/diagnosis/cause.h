@@ -136,7 +136,6 @@ struct cause_row {
 	bool needs_traffic;	       /* no verdict is possible without traffic */
 	bool needs_congestion_control; /* not judged if no congestion control is expected; severity
 					* info if that is unknown */
-	bool pods_cause_it;	       /* the pods of its verdicts are at fault, not affected */
 	/* The verdict's severity is that of the last sample, not the worst one since its onset: its
 	 * rule sets the severity also if it answers no. */
 	bool severity_now;

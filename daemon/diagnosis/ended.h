@@ -5,7 +5,7 @@
 
 #include "verdict.h"
 
-#define ENDED_MAX     64 /* 200 KB */
+#define ENDED_MAX     64 /* 240 KB */
 #define ENDED_KEPT_MS (60 * 60 * 1000)
 
 struct ended_verdict {

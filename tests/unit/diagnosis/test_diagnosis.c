@@ -621,6 +621,40 @@ static void pods_of_the_vfs_of_a_pf(void **state)
 	assert_int_equal(v->n_pods, 0);
 }
 
+/* A VF that fills a congested port: its pod causes the verdict, which affects the pods of the other
+ * VFs, although their counters show nothing. If that pod ends, it is still the one. */
+static void the_pods_beside_a_noisy_one_are_affected(void **state)
+{
+	const struct verdict *v;
+
+	(void)state;
+	begin(4);
+	strcpy(f.w.ports[0].o.function, "0000:03:00.0");
+	world_traffic(&f.w.ports[0], 0, 0);
+	for (size_t i = 1; i < 4; i++) {
+		strcpy(f.w.ports[i].o.parent, "0000:03:00.0");
+		f.w.ports[i].o.pods = &three_pods[i - 1];
+		f.w.ports[i].o.n_pods = 1;
+		world_traffic(&f.w.ports[i], i == 2 ? 21e9 : 1e9, 1e9);
+	}
+	run(60);
+	f.w.ports[2].rate[SERIES_CE] = 21e9 / 4096 * 0.05;
+	run(20);
+	v = world_verdict(f.d, "mlx5_0", CAUSE_NOISY_NEIGHBOUR);
+	assert_non_null(v);
+	f.w.ports[2].o.n_pods = 0;
+	run(1);
+	for (int i = 0; i < 2; i++) {
+		v = world_verdict(f.d, "mlx5_0", CAUSE_NOISY_NEIGHBOUR);
+		assert_int_equal(v->n_culprits, 1);
+		assert_string_equal(v->culprits[0].name, "a-1");
+		assert_int_equal(v->n_pods, 2);
+		assert_string_equal(v->pods[0].name, "a-0");
+		assert_string_equal(v->pods[1].name, "a-2");
+		run(1);
+	}
+}
+
 /* The share of the line in the evidence. */
 static double use_of(enum cause c)
 {
@@ -840,6 +874,7 @@ TEST_GROUP(diagnosis)
 		cmocka_unit_test_teardown(queue_pairs_that_failed, teardown),
 		cmocka_unit_test_teardown(the_severity_of_a_vf, teardown),
 		cmocka_unit_test_teardown(pods_of_the_vfs_of_a_pf, teardown),
+		cmocka_unit_test_teardown(the_pods_beside_a_noisy_one_are_affected, teardown),
 		cmocka_unit_test(the_line_is_that_of_pf_and_vfs),
 		cmocka_unit_test_teardown(a_dead_link_is_critical_at_once, teardown),
 		cmocka_unit_test_teardown(a_dead_link_under_the_pod_of_a_vf, teardown),
