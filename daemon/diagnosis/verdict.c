@@ -136,6 +136,8 @@ void verdict_show_worst(struct verdict *v)
 {
 	v->n_evidence = v->worst.n_evidence;
 	memcpy(v->evidence, v->worst.evidence, v->n_evidence * sizeof(v->evidence[0]));
+	if (v->highest > v->severity)
+		v->severity = v->highest;
 }
 
 bool verdict_leads(const struct verdict *v, const struct verdict *other)

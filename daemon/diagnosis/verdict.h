@@ -108,6 +108,7 @@ struct verdict {
 	char explained_on[RDMA_NAME_SIZE];
 	char pf[RDMA_NAME_SIZE]; /* the PF's device, if led_by is not 0 */
 	enum severity of_vfs;	 /* highest of the verdicts that it explains on the ports of VFs */
+	enum severity highest;	 /* of those that it was reported with */
 	/* Change in the last tick; a closed verdict is removed by the next one. */
 	enum verdict_change change;
 	enum close_reason closed;
@@ -141,7 +142,7 @@ void evidence_name(const struct evidence *, char ret[EVIDENCE_NAME_SIZE]);
 const struct evidence *evidence_main(const struct evidence *, unsigned n, bool less_is_worse);
 /* Moves the main evidence to the front. */
 void evidence_sort(struct evidence *, unsigned n, bool less_is_worse);
-/* Shows the evidence of its worst sample from now on. */
+/* Shows the evidence of its worst sample, and its highest severity, from now on. */
 void verdict_show_worst(struct verdict *);
 /* True if the other verdict is a symptom of this one, on the port of a VF. */
 bool verdict_leads(const struct verdict *, const struct verdict *other);

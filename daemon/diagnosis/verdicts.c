@@ -225,6 +225,12 @@ void verdicts_gather(struct diagnosis *d)
 			gather_pods(d, &d->verdicts[i]);
 			raise_severity(d, i);
 		}
+	for (size_t i = 0; i < d->n_verdicts; i++) {
+		struct verdict *v = &d->verdicts[i];
+
+		if (verdict_is_reported(v) && v->severity > v->highest)
+			v->highest = v->severity;
+	}
 }
 
 static enum cause first_cause(uint64_t causes)

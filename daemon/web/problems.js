@@ -99,7 +99,7 @@ function verdictMark(v) {
 function problemTimes(model, verdicts) {
 	const onset = Math.min(...verdicts.map((v) => Date.parse(v.onset))), ended = Math.max(...verdicts.map((v) => Date.parse(v.ended)));
 	if (verdicts[0].ended)
-		return [`${sentenceCase(endOf(verdicts[0]).said)} ${span(model.nowMs - ended)} ago`, `${endOf(verdicts[0]).lasted} ${span(sumOf(bandsOf(model, verdicts).map(({from, to}) => to - from)))}`];
+		return [`${sentenceCase(endOf(verdicts[0]).said)} ${span(model.nowMs - ended)} ago`, `${verdicts[0].severity}, ${endOf(verdicts[0]).lasted} ${span(sumOf(bandsOf(model, verdicts).map(({from, to}) => to - from)))}`];
 	if (model.dead)
 		return [['Since ', makeTime(onset)], 'not known now'];
 	return [`For ${span(model.nowMs - onset)}`, verdicts.every((v) => v.clearingSinceMs) ? 'improving' : ['since ', makeTime(onset)]];

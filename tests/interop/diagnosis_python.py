@@ -424,6 +424,7 @@ def one_cable_is_one_verdict():
         labels = 'device="mlx5_0",port="1",cause="link_flap",role="affected",namespace="train",pod='
         equal(sorted(re.findall(rf'^roce_diagnosis_pod_info\{{{labels}"(\S+)"\}} 1$', node.get("/metrics"), re.M)), ["llm-0", "llm-1"])
         equal([x["device"] for pod in ("llm-0", "train/llm-1") for x in node.diagnosis(f"?pod={pod}")["verdicts"]], [PF, PF])
+        equal((v["severity"], v["nodeAction"]), ("critical", "drain"))
         evidence = {e["name"]: e for e in v["evidence"]}
         equal((evidence["times the link went down in 12 h"]["value"], evidence["roce_port_state"]["word"], evidence["roce_port_state"]["threshold"]),
               (1, "down", None))
@@ -433,6 +434,9 @@ def one_cable_is_one_verdict():
         ports[1].state(*UP)
         eventually("that VF's own verdict", lambda: node.verdict("mlx5_4", "port_off"))
         eventually("the end of the cable's", lambda: set(node.series()) == {("mlx5_4", "port_off")})
+        # It was critical, and remains so in the past.
+        ended, = [e for e in node.diagnosis("?ended=1")["ended"] if e["cause"] == "link_flap"]
+        equal((ended["severity"], ended["level"], ended["nodeAction"]), ("critical", 3, "drain"))
         # Pulled again, it explains that one, too, which therefore has not ended.
         node.link("ens1np0", False)
         ports[0].state(*DOWN)

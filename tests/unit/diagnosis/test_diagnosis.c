@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "diagnosis_json.h"
+#include "diagnosis_report.h"
 #include "diagnosis_world.h"
 #include "faults.h"
 #include "test_group.h"
@@ -776,6 +777,29 @@ static void a_dead_link_under_the_pod_of_a_vf(void **state)
 	assert_int_equal(severity_of_link(0), SEVERITY_WARNING);
 }
 
+/* The past is as severe as it was, also if the fault became milder while it cleared. */
+static void an_ended_verdict_keeps_its_worst_severity(void **state)
+{
+	struct diagnosis_report r = {0};
+
+	(void)state;
+	begin(1);
+	f.w.ports[0].o.pods = three_pods;
+	f.w.ports[0].o.n_pods = 1;
+	run(60);
+	f.w.ports[0].o.state = PORT_DOWN;
+	run(120);
+	f.w.ports[0].o.state = PORT_ACTIVE;
+	run(5);
+	assert_int_equal(severity_of_link(0), SEVERITY_WARNING);
+	run(120);
+	assert_int_equal(diagnosis_report_make(&r, f.d), 0);
+	assert_int_equal(r.n_ended, 1);
+	assert_int_equal(r.ended[0].verdict.cause, CAUSE_LINK_FLAP);
+	assert_int_equal(r.ended[0].verdict.severity, SEVERITY_CRITICAL);
+	diagnosis_report_done(&r);
+}
+
 /* The limit belongs to the severity: none for a first flap while the link is down. */
 static void the_limit_of_the_severity(void **state)
 {
@@ -877,6 +901,7 @@ TEST_GROUP(diagnosis)
 		cmocka_unit_test_teardown(the_pods_beside_a_noisy_one_are_affected, teardown),
 		cmocka_unit_test(the_line_is_that_of_pf_and_vfs),
 		cmocka_unit_test_teardown(a_dead_link_is_critical_at_once, teardown),
+		cmocka_unit_test_teardown(an_ended_verdict_keeps_its_worst_severity, teardown),
 		cmocka_unit_test_teardown(a_dead_link_under_the_pod_of_a_vf, teardown),
 		cmocka_unit_test_teardown(the_limit_of_the_severity, teardown),
 		cmocka_unit_test(a_counter_that_moved_first),
