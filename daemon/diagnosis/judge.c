@@ -100,9 +100,12 @@ static uint64_t onset_of(const struct finding *f, const struct latch *l,
 		since = window_since(in->window, in->timeline, f->signal, back_ms, lull_ms);
 
 	/* If the signal moved during the whole span that is searched, its beginning is unknown. */
-	return since && since < l->bad_since_ms && in->now_ms - since < back_ms - lull_ms
-		       ? since
-		       : l->bad_since_ms;
+	if (!since || in->now_ms - since >= back_ms - lull_ms)
+		since = l->bad_since_ms;
+	/* A rule may decide yes only after the last of the events that it counts. */
+	if (f->last_ms && f->last_ms < since)
+		since = f->last_ms;
+	return since < l->bad_since_ms ? since : l->bad_since_ms;
 }
 
 /* True if the fault may be older than the daemon: the port was in the daemon's first sample, and

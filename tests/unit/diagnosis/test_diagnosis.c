@@ -800,6 +800,92 @@ static void an_ended_verdict_keeps_its_worst_severity(void **state)
 	diagnosis_report_done(&r);
 }
 
+/* Something happens to a port: a counter begins to move, jumps or stops, its link, its pod or its
+ * traffic changes. */
+static void happen(struct world_port *p)
+{
+	const enum series s = (enum series)(world_random(&f.w) * N_SERIES);
+	const double kind = world_random(&f.w), size = pow(10, 6 * world_random(&f.w) - 1);
+
+	if (kind < 0.3)
+		p->rate[s] = series_kind(s) == SERIES_SECONDS ? world_random(&f.w) : size;
+	else if (kind < 0.45)
+		p->o.value[s] += floor(1 + size);
+	else if (kind < 0.6)
+		p->rate[s] = 0;
+	else if (kind < 0.7)
+		p->o.value[SERIES_RETRIES_EXCEEDED] += 1;
+	else if (kind < 0.8)
+		p->o.state = p->o.state == PORT_ACTIVE ? PORT_DOWN : PORT_ACTIVE;
+	else if (kind < 0.85)
+		p->o.n_pods = 1 - p->o.n_pods;
+	else if (kind < 0.9)
+		world_traffic(p, 24e9 * world_random(&f.w), 24e9 * world_random(&f.w));
+	else if (kind < 0.95)
+		world_traffic(p, 0, 0);
+	else
+		p->o.gid_moved = !p->o.gid_moved;
+}
+
+static void assert_in_order(const struct verdict *v)
+{
+	assert_in_range(v->last_ms, v->onset_ms, f.w.now_ms);
+	assert_true(v->last_unix_ms >= v->onset_unix_ms);
+	assert_true(v->over_ms == 0 || v->over_ms >= v->last_ms);
+}
+
+/* Whatever happens, no verdict begins after it was last seen. */
+static void no_onset_after_the_last_sighting(void **state)
+{
+	unsigned seen[N_CAUSES] = {0}, causes = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		begin(4);
+		f.w.random = seed * 2654435761u + 1;
+		strcpy(f.w.ports[0].o.function, "0000:03:00.0");
+		for (size_t i = 0; i < 4; i++) {
+			f.w.ports[i].o.pods = three_pods;
+			if (i > 1)
+				strcpy(f.w.ports[i].o.parent, "0000:03:00.0");
+		}
+		for (int second = 0; second < 400; second++) {
+			size_t n;
+			const struct verdict *all;
+
+			if (second > 30 && world_random(&f.w) < 0.2)
+				happen(&f.w.ports[(size_t)(4 * world_random(&f.w))]);
+			run(1);
+			all = diagnosis_verdicts(f.d, &n);
+			for (size_t i = 0; i < n; i++) {
+				assert_in_order(&all[i]);
+				causes += seen[all[i].cause]++ == 0;
+			}
+		}
+		teardown(NULL);
+	}
+	assert_in_range(causes, N_CAUSES / 3, N_CAUSES);
+}
+
+/* Queue pairs that failed while the rule could not decide yet: the fault began when they did. */
+static void a_peer_that_is_gone_since_its_failures(void **state)
+{
+	const struct verdict *v;
+	uint64_t at;
+
+	(void)state;
+	begin(1);
+	run(60);
+	f.w.ports[0].o.value[SERIES_RETRIES_EXCEEDED] += 3;
+	run(1);
+	at = f.w.now_ms;
+	run(8);
+	v = world_verdict(f.d, "mlx5_0", CAUSE_PEER_GONE);
+	assert_non_null(v);
+	assert_int_equal(v->onset_ms, at);
+	assert_int_equal(v->last_ms, at);
+}
+
 /* The limit belongs to the severity: none for a first flap while the link is down. */
 static void the_limit_of_the_severity(void **state)
 {
@@ -901,6 +987,8 @@ TEST_GROUP(diagnosis)
 		cmocka_unit_test_teardown(the_pods_beside_a_noisy_one_are_affected, teardown),
 		cmocka_unit_test(the_line_is_that_of_pf_and_vfs),
 		cmocka_unit_test_teardown(a_dead_link_is_critical_at_once, teardown),
+		cmocka_unit_test_teardown(no_onset_after_the_last_sighting, teardown),
+		cmocka_unit_test_teardown(a_peer_that_is_gone_since_its_failures, teardown),
 		cmocka_unit_test_teardown(an_ended_verdict_keeps_its_worst_severity, teardown),
 		cmocka_unit_test_teardown(a_dead_link_under_the_pod_of_a_vf, teardown),
 		cmocka_unit_test_teardown(the_limit_of_the_severity, teardown),
