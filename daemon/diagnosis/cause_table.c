@@ -145,7 +145,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			READS(SERIES_LINK_DOWN),
 			.release = LIMIT_release_link_seconds,
 			.explains = DOWN_SYMPTOMS | B(PORT_OFF) | B(BAD_LINK),
-			.explains_vfs = B(LINK_FLAP) | B(PORT_OFF) | B(PORT_NEVER_UP),
+			.explains_vfs = B(PORT_OFF) | B(PORT_NEVER_UP),
 			.sentence = "the link went down",
 			.advice =
 				"check cable, optic and switch port; queue pairs created before must be created again",

@@ -450,6 +450,30 @@ def one_cable_is_one_verdict():
         equal([e for e in node.diagnosis("?ended=1")["ended"] if e["cause"] == "port_off"], [])
 
 
+@check
+def one_congestion_is_one_verdict():
+    """Marks on a PF and on the VFs of its pods: one problem, one series, and each cause once in every list."""
+    with Node() as node, Pods(node, "llm-0", "llm-1"):
+        for device in (PF, VF, "mlx5_4"):
+            node.story(device).play(TRAFFIC)
+        for device in (PF, VF, "mlx5_4"):
+            node.judged(device)
+
+        def run(*words):
+            return subprocess.run([ROCECTL, "--socket", node.dir + "/run/rocelet.sock", *words], capture_output=True, text=True, timeout=SOON)
+
+        eventually("the pods are known", lambda: sum(p["held"] for p in node.diagnosis()["ports"]) == 2)
+        for device in (PF, VF, "mlx5_4"):
+            node.stories[device].play(TRAFFIC, MARKED)
+        eventually("one verdict", lambda: set(node.series()) == {(PF, "fabric_congestion")})
+        equal(sorted(p["name"] for p in node.verdict(PF, "fabric_congestion")["pods"]), ["llm-0", "llm-1"])
+        assert "1 problem: 1 warning" in run("status").stdout, run("status").stdout
+        equal(run("pods", "--no-headers", "--columns", "pod,causes").stdout.split(), ["train/llm-0", "fabric_congestion", "train/llm-1", "fabric_congestion"])
+        # Without that of the PF, each VF has its own.
+        node.stories[PF].play(TRAFFIC)
+        eventually("their own", lambda: set(node.series()) == {(VF, "fabric_congestion"), ("mlx5_4", "fabric_congestion")})
+
+
 class SevenVfs(Node):
     """One PF with more VFs than pods in the text of an event."""
 

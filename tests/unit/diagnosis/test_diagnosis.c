@@ -656,6 +656,59 @@ static void the_pods_beside_a_noisy_one_are_affected(void **state)
 	}
 }
 
+/* Marks on a PF and on its VFs are one congestion: that of the PF, with all pods and the highest
+ * severity. A VF's own verdict is reported while the PF has none. */
+static void congestion_of_a_pf_and_its_vfs_is_one(void **state)
+{
+	const struct verdict *v;
+
+	(void)state;
+	begin(3);
+	strcpy(f.w.ports[0].o.function, "0000:03:00.0");
+	for (size_t i = 1; i < 3; i++) {
+		strcpy(f.w.ports[i].o.parent, "0000:03:00.0");
+		f.w.ports[i].o.pods = &three_pods[i - 1];
+		f.w.ports[i].o.n_pods = 1;
+	}
+	for (size_t i = 0; i < 3; i++)
+		world_traffic(&f.w.ports[i], 5e9, 5e9);
+	run(60);
+	f.w.ports[2].rate[SERIES_CE] = 5e9 / 4096 * 0.2;
+	f.w.ports[2].rate[SERIES_CNP_SENT] = 1000;
+	run(20);
+	assert_int_equal(world_n_verdicts(f.d), 1);
+	assert_non_null(world_verdict(f.d, "mlx5_2", CAUSE_FABRIC_CONGESTION));
+	for (size_t i = 0; i < 2; i++) {
+		f.w.ports[i].rate[SERIES_CE] = 5e9 / 4096 * 0.05;
+		f.w.ports[i].rate[SERIES_CNP_SENT] = 1000;
+	}
+	run(20);
+	assert_int_equal(world_n_verdicts(f.d), 1);
+	v = world_verdict(f.d, "mlx5_0", CAUSE_FABRIC_CONGESTION);
+	assert_non_null(v);
+	assert_int_equal(v->n_pods, 2);
+	assert_int_equal(v->severity, SEVERITY_CRITICAL);
+	f.w.ports[0].rate[SERIES_CE] = f.w.ports[0].rate[SERIES_CNP_SENT] = 0;
+	run(120);
+	assert_int_equal(world_n_verdicts(f.d), 2);
+	assert_false(world_verdict(f.d, "mlx5_1", CAUSE_FABRIC_CONGESTION)->explained);
+	assert_false(world_verdict(f.d, "mlx5_2", CAUSE_FABRIC_CONGESTION)->explained);
+}
+
+/* Packets that each function lost itself are faults of their own. */
+static void lost_packets_of_a_pf_and_its_vf_are_two(void **state)
+{
+	(void)state;
+	begin(2);
+	strcpy(f.w.ports[0].o.function, "0000:03:00.0");
+	strcpy(f.w.ports[1].o.parent, "0000:03:00.0");
+	run(60);
+	lose_packets(0);
+	lose_packets(1);
+	run(20);
+	assert_int_equal(world_n_verdicts(f.d), 2);
+}
+
 /* The share of the line in the evidence. */
 static double use_of(enum cause c)
 {
@@ -984,6 +1037,8 @@ TEST_GROUP(diagnosis)
 		cmocka_unit_test_teardown(queue_pairs_that_failed, teardown),
 		cmocka_unit_test_teardown(the_severity_of_a_vf, teardown),
 		cmocka_unit_test_teardown(pods_of_the_vfs_of_a_pf, teardown),
+		cmocka_unit_test_teardown(congestion_of_a_pf_and_its_vfs_is_one, teardown),
+		cmocka_unit_test_teardown(lost_packets_of_a_pf_and_its_vf_are_two, teardown),
 		cmocka_unit_test_teardown(the_pods_beside_a_noisy_one_are_affected, teardown),
 		cmocka_unit_test(the_line_is_that_of_pf_and_vfs),
 		cmocka_unit_test_teardown(a_dead_link_is_critical_at_once, teardown),
