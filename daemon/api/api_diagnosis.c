@@ -79,6 +79,9 @@ static bool concerns_pod(const struct selection *s, const struct verdict *v)
 	const struct observed_pod *of;
 	size_t pos = 0;
 
+	for (uint32_t i = 0; v && i < v->n_culprits; i++)
+		if (api_names_pod(s->q->pod, v->culprits[i].namespace, v->culprits[i].name))
+			return true;
 	while (v && (of = verdict_next_pod(v, r->verdicts, r->n_verdicts, &pos)) != NULL)
 		if (api_names_pod(s->q->pod, of->namespace, of->name))
 			return true;

@@ -232,7 +232,11 @@ static void add_verdict(struct condition *c, const struct verdict *v, bool of_pf
 			    .or_earlier = v->before_start,
 			    .help = row->advice};
 
-	snprintf(t.what, sizeof(t.what), "%s", row->sentence);
+	if (v->n_culprits)
+		snprintf(t.what, sizeof(t.what), "%s; caused by %s/%.150s", row->sentence,
+			 v->culprits[0].namespace, v->culprits[0].name);
+	else
+		snprintf(t.what, sizeof(t.what), "%s", row->sentence);
 	condition_add(c, &t);
 }
 

@@ -17,7 +17,7 @@
 	PORT_NAME                                                                                      \
 	"netdev:s? function:s? cause:s rule:s severity:s level:i "                                     \
 	"onset:t? onsetMs:i beforeStart:b lastSeen:t? firstMoved:s? firstSignal:s? sameSample:b "      \
-	"clearingSinceMs:i? evidence:[Evidence] pods:[VerdictPod] podCount:i role:s "                  \
+	"clearingSinceMs:i? evidence:[Evidence] pods:[VerdictPod] podCount:i causedBy:[VerdictPod] "   \
 	"peer:s? managementPort:b symptoms:[s] sentence:s remark:s? advice:s nodeAction:s disproof:s " \
 	"runbook:s "
 

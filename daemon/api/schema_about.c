@@ -71,11 +71,6 @@ static const char *of_about(int i)
 	return i ? "host" : "rocelet";
 }
 
-static const char *of_role(int i)
-{
-	return i ? "affected" : "cause";
-}
-
 static const char *of_source(int i)
 {
 	return i ? "checkpoint" : "api";
@@ -357,8 +352,8 @@ static const struct schema_about rows[] = {
 	{"sameSample", "others moved in the same sample", ANY},
 	{"clearingSinceMs", "since when the rule says no; null: it still says yes", ANY},
 	{"evidence", "the main piece first", ANY},
-	{"podCount", "number of the pods", ANY},
-	{"role", "whether the pods cause it or are affected", of_role, 2},
+	{"podCount", "number of the affected pods", ANY},
+	{"causedBy", "pods that cause it", ANY},
 	{"peer", "address of the peer", ANY},
 	{"managementPort", "the port has the node's default route", ANY},
 	{"symptoms", "causes that this verdict explains", CAUSE},

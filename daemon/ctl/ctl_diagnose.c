@@ -72,6 +72,14 @@ static void ctl_put_pods(const struct verdict *v, FILE *f)
 		fprintf(f, " and %u more", v->n_pods - VERDICT_PODS_MAX);
 	if (v->n_pods)
 		fputc('\n', f);
+	for (uint32_t i = 0; i < v->n_culprits; i++) {
+		fputs(i ? ", " : "              caused by: ", f);
+		table_put(v->culprits[i].namespace, f);
+		fputc('/', f);
+		table_put(v->culprits[i].name, f);
+	}
+	if (v->n_culprits)
+		fputc('\n', f);
 }
 
 static void ctl_put_symptoms(const struct verdict *v, FILE *f)

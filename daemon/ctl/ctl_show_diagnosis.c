@@ -119,24 +119,16 @@ static void put_first_moved(const json_t *verdict, FILE *f)
 	      f);
 }
 
-/* The label of the verdict's pods: whether they caused it, or "pod" if that is unknown. */
-static const char *ctl_show_diagnosis_role(const json_t *verdict)
+/* Prints "    affected: train/llm-0, train/llm-1 and 3 more"; n: how many there are. */
+static void ctl_show_diagnosis_put_list(const char *label, const json_t *pods, json_int_t n,
+					FILE *f)
 {
-	const char *role = ctl_show_diagnosis_text_of(verdict, "role");
-
-	return !role ? "pod" : strcmp(role, "cause") == 0 ? "caused by" : "affected";
-}
-
-static void ctl_show_diagnosis_put_pods(const json_t *verdict, FILE *f)
-{
-	const json_t *pods = json_object_get(verdict, "pods");
-	json_int_t n = ctl_show_diagnosis_number_of(verdict, "podCount");
 	json_t *pod;
 	size_t i;
 
 	json_array_foreach ((json_t *)pods, i, pod) {
 		if (i == 0)
-			fprintf(f, "    %s: ", ctl_show_diagnosis_role(verdict));
+			fprintf(f, "    %s: ", label);
 		fputs(i ? ", " : "", f);
 		ctl_put_text(pod, "namespace", f);
 		fputc('/', f);
@@ -149,7 +141,22 @@ static void ctl_show_diagnosis_put_pods(const json_t *verdict, FILE *f)
 		fputc('\n', f);
 }
 
-void ctl_pods_text(const json_t *verdict, size_t width, char *ret, size_t size)
+static void ctl_show_diagnosis_put_pods(const json_t *verdict, FILE *f)
+{
+	ctl_show_diagnosis_put_list("affected", json_object_get(verdict, "pods"),
+				    ctl_show_diagnosis_number_of(verdict, "podCount"), f);
+	ctl_show_diagnosis_put_list("caused by", json_object_get(verdict, "causedBy"), 0, f);
+}
+
+/* "train/llm-0" */
+static void ctl_show_diagnosis_pod(const json_t *pod, char *ret, size_t size)
+{
+	snprintf(ret, size, "%s/%s", ctl_show_diagnosis_text_of(pod, "namespace") ?: "-",
+		 ctl_show_diagnosis_text_of(pod, "name") ?: "-");
+}
+
+static void ctl_show_diagnosis_affected_text(const json_t *verdict, size_t width, char *ret,
+					     size_t size)
 {
 	const json_t *pods = json_object_get(verdict, "pods");
 	json_int_t all = ctl_show_diagnosis_number_of(verdict, "podCount");
@@ -160,9 +167,7 @@ void ctl_pods_text(const json_t *verdict, size_t width, char *ret, size_t size)
 	json_array_foreach ((json_t *)pods, i, pod) {
 		char name[384];
 
-		snprintf(name, sizeof(name), "%s/%s",
-			 ctl_show_diagnosis_text_of(pod, "namespace") ?: "-",
-			 ctl_show_diagnosis_text_of(pod, "name") ?: "-");
+		ctl_show_diagnosis_pod(pod, name, sizeof(name));
 		if (n == 0)
 			ctl_cut_pod(name, sizeof(name), width - sizeof(" and 99 more"), true);
 		if (n > 0 && len + strlen(name) + sizeof(",  and 99 more") > width)
@@ -174,6 +179,23 @@ void ctl_pods_text(const json_t *verdict, size_t width, char *ret, size_t size)
 	if (n > 0 && all > (json_int_t)n)
 		snprintf(ret + len, size - len, " and %" JSON_INTEGER_FORMAT " more",
 			 all - (json_int_t)n);
+}
+
+void ctl_pods_text(const json_t *verdict, size_t width, char *ret, size_t size)
+{
+	const json_t *culprit = json_array_get(json_object_get(verdict, "causedBy"), 0);
+	char by[384] = "";
+	size_t len = 0;
+
+	if (culprit) {
+		ctl_show_diagnosis_pod(culprit, by, sizeof(by));
+		ctl_cut_pod(by, sizeof(by), width / 2, true);
+		len = strlen(", by ") + strlen(by);
+	}
+	ctl_show_diagnosis_affected_text(verdict, width - len, ret, size);
+	len = strlen(ret);
+	if (by[0])
+		snprintf(ret + len, size - len, "%sby %s", len ? ", " : "", by);
 }
 
 static void ctl_show_diagnosis_put_symptoms(const json_t *verdict, FILE *f)

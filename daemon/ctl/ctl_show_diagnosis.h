@@ -20,8 +20,9 @@ bool ctl_show_worst(const json_t *, FILE *);
 void ctl_problems_text(size_t critical, size_t warnings, char *ret, size_t size);
 /* Number of different causes that cannot be decided on some port. */
 size_t ctl_diagnosis_undecided(const json_t *);
-/* "train/llm-0, train/llm-1 and 3 more": as many of a verdict's pods as fit into `width`
- * characters, but at least one, cut if it must be. "" = none. */
+/* "train/llm-0, train/llm-1 and 3 more, by train/llm-9": as many of the pods that a verdict affects
+ * as fit into `width` characters, but at least one, and the first one that causes it, cut if they
+ * must be. "" = none. */
 void ctl_pods_text(const json_t *verdict, size_t width, char *ret, size_t size);
 /* Prints the meaning of a cause, the advice, and the series that the cause needs. */
 struct cause_row;

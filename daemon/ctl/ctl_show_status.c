@@ -115,16 +115,12 @@ static void put_resources(const json_t *document, bool colours, FILE *f)
 	put_table(&t, 1u << FREE_COLUMN, colours, f);
 }
 
-/* "train/llm-0, train/llm-1 and 3 more"; "caused by train/llm-1" */
 static void ctl_show_status_add_pods(struct table *t, const json_t *verdict)
 {
-	const char *role = json_string_value(ctl_show_member(verdict, "role"));
-	bool cause = role && strcmp(role, "cause") == 0;
-	char pods[160], text[200];
+	char pods[160];
 
-	ctl_pods_text(verdict, cause ? PODS_WIDTH - 10 : PODS_WIDTH, pods, sizeof(pods));
-	snprintf(text, sizeof(text), "%s%s", pods[0] && cause ? "caused by " : "", pods);
-	table_add(t, text);
+	ctl_pods_text(verdict, PODS_WIDTH, pods, sizeof(pods));
+	table_add(t, pods);
 }
 
 /* "5m"; ">5m": earlier than that, too */

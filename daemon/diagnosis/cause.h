@@ -108,10 +108,11 @@ enum node_action {
 
 struct cause_row {
 	const char *name;
-	const char *number;    /* column "Rule" of docs/reference/diagnosis.md; "" = our own rule */
-	rule_fn *rule;	       /* NULL: cannot be decided on one node alone */
-	uint64_t explains;     /* causes on the same port that this one explains */
-	uint64_t explains_vfs; /* causes that this one explains, on the ports of the VFs */
+	const char *number; /* column "Rule" of docs/reference/diagnosis.md; "" = our own rule */
+	rule_fn *rule;	    /* NULL: cannot be decided on one node alone */
+	uint64_t explains;  /* causes on the same port that this one explains */
+	/* causes that this one explains, on the ports of the VFs, besides itself (concerns_vfs) */
+	uint64_t explains_vfs;
 	uint64_t yields; /* causes that explain this one; used only if the finding sets `yields` */
 	const char *sentence;	/* what is wrong, for people */
 	const char *advice;	/* what to do */
@@ -136,11 +137,12 @@ struct cause_row {
 	bool needs_traffic;	       /* no verdict is possible without traffic */
 	bool needs_congestion_control; /* not judged if no congestion control is expected; severity
 					* info if that is unknown */
-	bool pods_cause_it;	       /* the pods of its verdicts are at fault, not affected */
 	/* The verdict's severity is that of the last sample, not the worst one since its onset: its
 	 * rule sets the severity also if it answers no. */
 	bool severity_now;
-	bool concerns_vfs;  /* on a PF, the pods of its VFs are affected: they share the wire */
+	/* On a PF it is a fault of what its VFs share, such as the wire: it affects their pods, and
+	 * the same cause on their ports is a symptom of it. */
+	bool concerns_vfs;
 	bool less_is_worse; /* the smaller the value of the evidence, the worse the fault */
 };
 

@@ -145,7 +145,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			READS(SERIES_LINK_DOWN),
 			.release = LIMIT_release_link_seconds,
 			.explains = DOWN_SYMPTOMS | B(PORT_OFF) | B(BAD_LINK),
-			.explains_vfs = B(LINK_FLAP) | B(PORT_OFF) | B(PORT_NEVER_UP),
+			.explains_vfs = B(PORT_OFF) | B(PORT_NEVER_UP),
 			.sentence = "the link went down",
 			.advice =
 				"check cable, optic and switch port; queue pairs created before must be created again",
@@ -563,12 +563,12 @@ static const struct cause_row rows[N_CAUSES] = {
 			"noisy_neighbour",
 			"25",
 			rule_noisy_neighbour,
+			.concerns_vfs = true,
 			.severity = SEVERITY_WARNING,
 			.side = SIDE_NETWORK,
 			READS(OF_BYTES, SERIES_CE, SERIES_PACKETS_RECEIVED, SERIES_PAUSE_RECEIVED,
 			      SERIES_PAUSE_SENT),
 			.release = LIMIT_release_seconds,
-			.pods_cause_it = true,
 			.explains = B(FABRIC_CONGESTION) | B(INCAST) | SLOW_RECEIVERS |
 				    B(PAUSED_BY_NETWORK),
 			.explains_vfs = B(FABRIC_CONGESTION),

@@ -50,6 +50,12 @@ static json_t *evidence_json(const struct verdict *v)
 	return list;
 }
 
+static json_t *diagnosis_json_pod(const struct observed_pod *pod)
+{
+	return json_pack("{so so}", "namespace", json_text(pod->namespace), "name",
+			 json_text(pod->name));
+}
+
 static json_t *diagnosis_json_pods_json(const struct verdict *v, const struct verdict *all,
 					size_t n_all)
 {
@@ -58,8 +64,16 @@ static json_t *diagnosis_json_pods_json(const struct verdict *v, const struct ve
 	size_t pos = 0;
 
 	while (list && (pod = verdict_next_pod(v, all, n_all, &pos)) != NULL)
-		list = json_push(list, json_pack("{so so}", "namespace", json_text(pod->namespace),
-						 "name", json_text(pod->name)));
+		list = json_push(list, diagnosis_json_pod(pod));
+	return list;
+}
+
+static json_t *culprits_json(const struct verdict *v)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; list && i < v->n_culprits; i++)
+		list = json_push(list, diagnosis_json_pod(&v->culprits[i]));
 	return list;
 }
 
@@ -83,7 +97,7 @@ json_t *verdict_json(const struct verdict *v, const struct verdict *all, size_t 
 	const struct cause_row *row = cause_row(v->cause);
 
 	return json_pack(
-		"{so si so so ss ss ss si so so sb so so so sb so so so si ss so sb so ss so ss ss ss so}",
+		"{so si so so ss ss ss si so so sb so so so sb so so so si so so sb so ss so ss ss ss so}",
 		"device", json_text(v->device), "port", (int)v->port, "netdev",
 		json_text(v->netdev), "function", json_text(v->function), "cause", row->name,
 		"rule", row->number, "severity", severity_name(v->severity), "level",
@@ -93,10 +107,10 @@ json_t *verdict_json(const struct verdict *v, const struct verdict *all, size_t 
 		"firstSignal", json_text(v->has_signal ? signal_word(v->first_signal) : ""),
 		"sameSample", (int)v->others_moved, "clearingSinceMs",
 		json_above_zero(v->clearing_ms), "evidence", evidence_json(v), "pods",
-		diagnosis_json_pods_json(v, all, n_all), "podCount", (int)v->n_pods, "role",
-		row->pods_cause_it ? "cause" : "affected", "peer", json_text(v->peer),
-		"managementPort", (int)v->management, "symptoms", symptoms_json(v), "sentence",
-		row->sentence, "remark", json_text(v->remark), "advice", row->advice, "nodeAction",
+		diagnosis_json_pods_json(v, all, n_all), "podCount", (int)v->n_pods, "causedBy",
+		culprits_json(v), "peer", json_text(v->peer), "managementPort", (int)v->management,
+		"symptoms", symptoms_json(v), "sentence", row->sentence, "remark",
+		json_text(v->remark), "advice", row->advice, "nodeAction",
 		node_action_name(cause_node_action(row, v->severity)), "disproof", row->disproof,
 		"runbook", runbook_json(row));
 }

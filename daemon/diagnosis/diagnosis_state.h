@@ -85,5 +85,6 @@ void verdicts_close(struct diagnosis *, const struct watched_port *, enum cause,
  * of a VF's PF; NULL: none. */
 void verdicts_explain(struct diagnosis *, const struct watched_port *,
 		      const struct watched_port *pf);
-/* After verdicts_explain() of all ports: names the pods of the VFs in the verdicts of their PFs. */
+/* After verdicts_explain() of all ports: names the pods of the VFs in the verdicts of their PFs,
+ * and sets the severities with which the verdicts are reported. */
 void verdicts_gather(struct diagnosis *);

@@ -5,12 +5,12 @@
 
 #include "verdict.h"
 
-#define ENDED_MAX     64 /* 200 KB */
+#define ENDED_MAX     64 /* 240 KB */
 #define ENDED_KEPT_MS (60 * 60 * 1000)
 
 struct ended_verdict {
-	/* Its last state, with the evidence of its worst sample; `closed` is the reason of the
-	 * end. */
+	/* Its last state, with the evidence of its worst sample and its highest severity; `closed`
+	 * is the reason of the end. */
 	struct verdict verdict;
 	/* When the fault ended, which is earlier than closed_ms by the release time. */
 	uint64_t ended_ms, ended_unix_ms;

@@ -326,8 +326,8 @@ static void update_failures(struct failure_run *f, float rate, uint64_t now_ms, 
 {
 	if (!(rate > 0))
 		return;
-	if (now_ms - f->last_ms > ERRORS_MS)
-		f->count = 0;
+	if (!f->last_ms || now_ms - f->last_ms > ERRORS_MS)
+		*f = (struct failure_run){.first_ms = now_ms};
 	f->count += (double)rate * interval_s;
 	f->last_ms = now_ms;
 }

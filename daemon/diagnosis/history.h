@@ -71,7 +71,7 @@ struct error_run {
 
 /* A run of failures: they are less than a minute apart. */
 struct failure_run {
-	uint64_t last_ms; /* 0 = never */
+	uint64_t first_ms, last_ms; /* 0 = never */
 	double count;
 };
 

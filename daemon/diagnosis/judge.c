@@ -100,9 +100,12 @@ static uint64_t onset_of(const struct finding *f, const struct latch *l,
 		since = window_since(in->window, in->timeline, f->signal, back_ms, lull_ms);
 
 	/* If the signal moved during the whole span that is searched, its beginning is unknown. */
-	return since && since < l->bad_since_ms && in->now_ms - since < back_ms - lull_ms
-		       ? since
-		       : l->bad_since_ms;
+	if (!since || in->now_ms - since >= back_ms - lull_ms)
+		since = l->bad_since_ms;
+	/* A rule may decide yes only after the last of the events that it counts. */
+	if (f->last_ms && f->last_ms < since)
+		since = f->last_ms;
+	return since < l->bad_since_ms ? since : l->bad_since_ms;
 }
 
 /* True if the fault may be older than the daemon: the port was in the daemon's first sample, and
@@ -134,13 +137,25 @@ static enum severity capped(const struct cause_row *row, const struct rule_input
 	return cap && s > SEVERITY_INFO ? SEVERITY_INFO : s;
 }
 
-static void judge_add_pods(struct verdict *v, const struct port_observation *o)
+/* Sets which pods cause the fault: those of the port that the rule names. Without any, the verdict
+ * keeps its previous ones, which have ended. */
+static void judge_set_culprits(struct verdict *v, const struct port_observation *o)
+{
+	if (!o || o->n_pods == 0)
+		return;
+	for (v->n_culprits = 0; v->n_culprits < o->n_pods && v->n_culprits < VERDICT_CULPRITS_MAX;
+	     v->n_culprits++)
+		v->culprits[v->n_culprits] = o->pods[v->n_culprits];
+}
+
+static void judge_add_affected(struct verdict *v, const struct port_observation *o)
 {
 	const uint32_t known = v->n_pods < VERDICT_PODS_MAX ? v->n_pods : VERDICT_PODS_MAX;
 
 	for (size_t i = 0; i < o->n_pods; i++) {
 		/* A pod may have several VFs. */
-		if (any_of(known, k,
+		if (verdict_is_culprit(v, o->pods[i].namespace, o->pods[i].name) ||
+		    any_of(known, k,
 			   strcmp(v->pods[k].name, o->pods[i].name) == 0 &&
 				   strcmp(v->pods[k].namespace, o->pods[i].namespace) == 0))
 			continue;
@@ -150,21 +165,22 @@ static void judge_add_pods(struct verdict *v, const struct port_observation *o)
 	}
 }
 
-/* Sets the verdict's pods: those of the subject, and those of its VFs if the fault affects them,
- * too. If there are none, the verdict keeps its previous pods, which have ended. */
-static void copy_pods(struct verdict *v, const struct cause_row *row, const struct rule_input *in,
-		      const struct port_observation *subject)
+/* Sets which pods the fault affects: those of the port, and those of its VFs if these share what is
+ * at fault, but none that causes it. Without any, the verdict keeps its previous ones, which have
+ * ended. */
+static void judge_set_affected(struct verdict *v, const struct cause_row *row,
+			       const struct rule_input *in)
 {
-	bool shared = row->concerns_vfs && subject == in->port && subject->function[0] &&
-		      !subject->parent[0];
+	const struct port_observation *own = in->port;
+	bool shared = row->concerns_vfs && own->function[0] && !own->parent[0];
 	uint32_t before = v->n_pods;
 
 	v->n_pods = 0;
-	judge_add_pods(v, subject);
+	judge_add_affected(v, own);
 	for (size_t i = 0; shared && i < in->all->n_ports; i++)
-		if (in->all->ports[i].port == subject->port &&
-		    strcmp(in->all->ports[i].parent, subject->function) == 0)
-			judge_add_pods(v, &in->all->ports[i]);
+		if (in->all->ports[i].port == own->port &&
+		    strcmp(in->all->ports[i].parent, own->function) == 0)
+			judge_add_affected(v, &in->all->ports[i]);
 	if (v->n_pods == 0)
 		v->n_pods = before;
 }
@@ -259,7 +275,8 @@ static void judge_refresh(struct verdict *v, const struct cause_row *row, const 
 	judge_keep_worst(v, row, f->severity);
 	v->last_ms = f->last_ms ? f->last_ms : in->now_ms;
 	v->last_unix_ms = judge_unix(in, v->last_ms);
-	copy_pods(v, row, in, f->subject ? f->subject : in->port);
+	judge_set_culprits(v, f->culprit);
+	judge_set_affected(v, row, in);
 	if (in->port->qps.peer[0])
 		memcpy(v->peer, in->port->qps.peer, sizeof(v->peer));
 }
@@ -369,7 +386,7 @@ static void begin_finding(struct finding *f, const struct cause_row *row)
 	f->near = (double)NAN;
 	f->yields = f->at_once = f->unseen = false;
 	f->why = NULL;
-	f->subject = NULL;
+	f->culprit = NULL;
 	f->signal = row->signal;
 	f->has_signal = row->has_signal;
 	f->since_ms = f->last_ms = 0;

@@ -68,11 +68,17 @@ static bool traffic_stopped(const struct rule_input *in)
 	return bytes < threshold(in, LIMIT_utilisation_idle) * in->most;
 }
 
-/* Returns the time of the first of the timeouts that made the queue pairs fail. */
-static uint64_t first_timeout(const struct rule_input *in)
+/* Sets when the fault began: at the first of the timeouts that made the queue pairs fail; if none
+ * is visible, at the first failure. */
+static void set_since_failures(const struct rule_input *in, struct finding *f)
 {
-	return window_since_at(in->window, in->timeline, SIGNAL_TIMEOUTS, in->span_ms[SPAN_BACK],
-			       in->span_ms[SPAN_LULL], in->history->failed.last_ms);
+	f->since_ms = window_since_at(in->window, in->timeline, SIGNAL_TIMEOUTS,
+				      in->span_ms[SPAN_BACK], in->span_ms[SPAN_LULL],
+				      in->history->failed.last_ms);
+	if (f->since_ms)
+		return;
+	f->since_ms = in->history->failed.first_ms;
+	f->since_exact = true;
 }
 
 static void show_failures(const struct rule_input *in, struct finding *f)
@@ -110,7 +116,8 @@ enum rule_answer rule_gid_moved(const struct rule_input *in, struct finding *f)
 					  : NULL);
 	f->severity = SEVERITY_WARNING;
 	f->at_once = failed;
-	f->since_ms = failed ? first_timeout(in) : 0;
+	if (failed)
+		set_since_failures(in, f);
 	show_failures(in, f);
 	return ANSWER_YES;
 }
@@ -121,7 +128,7 @@ enum rule_answer rule_job_ended(const struct rule_input *in, struct finding *f)
 		return ANSWER_NO;
 	f->severity = SEVERITY_INFO;
 	f->at_once = true;
-	f->since_ms = first_timeout(in);
+	set_since_failures(in, f);
 	show_failures(in, f);
 	return ANSWER_YES;
 }
@@ -144,7 +151,7 @@ enum rule_answer rule_peer_gone(const struct rule_input *in, struct finding *f)
 		return ANSWER_NO;
 	f->severity = SEVERITY_WARNING;
 	f->at_once = true;
-	f->since_ms = first_timeout(in);
+	set_since_failures(in, f);
 	if (!one && !goes_on)
 		f->why = "all peers at once: this port has no path to them, or their job ended";
 	show_failures(in, f);

@@ -246,7 +246,7 @@ enum rule_answer rule_noisy_neighbour(const struct rule_input *in, struct findin
 				  : isnan(paused) ? "no pause time is visible"
 						  : NULL);
 	f->severity = SEVERITY_WARNING;
-	f->subject = vf;
+	f->culprit = vf;
 	show(f, "bytes of one VF, share of the port", "ratio", bytes / all,
 	     neighbour_limit(in, active));
 	show(f, "share of packets that arrive marked CE", "ratio", ce,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "age_text.h"
+#include "search.h"
 
 #define NUMBER_SIZE 40
 /* Smaller ratios, such as those of bit errors, are not shown as percentages. */
@@ -135,6 +136,8 @@ void verdict_show_worst(struct verdict *v)
 {
 	v->n_evidence = v->worst.n_evidence;
 	memcpy(v->evidence, v->worst.evidence, v->n_evidence * sizeof(v->evidence[0]));
+	if (v->highest > v->severity)
+		v->severity = v->highest;
 }
 
 bool verdict_leads(const struct verdict *v, const struct verdict *other)
@@ -147,8 +150,7 @@ enum verdict_relation verdict_relation(const struct verdict *v, const struct ver
 				       size_t n_all, const char *device, uint32_t port,
 				       const char *parent)
 {
-	const struct cause_row *row = cause_row(v->cause);
-	const bool of_all_vfs = row->concerns_vfs && !row->pods_cause_it;
+	const bool of_all_vfs = cause_row(v->cause)->concerns_vfs;
 
 	if (v->port != port)
 		return VERDICT_UNRELATED;
@@ -164,51 +166,39 @@ enum verdict_relation verdict_relation(const struct verdict *v, const struct ver
 }
 
 /* Returns the pod at a position, or NULL. The positions of the verdict's own pods come first, then
- * those of the other verdicts, which count only if `led`. */
+ * those of the verdicts that it explains. */
 static const struct observed_pod *verdict_pod_at(const struct verdict *v, const struct verdict *all,
-						 size_t pos, bool led)
+						 size_t pos)
 {
 	const struct verdict *of = pos < VERDICT_PODS_MAX ? v : &all[pos / VERDICT_PODS_MAX - 1];
 	size_t k = pos % VERDICT_PODS_MAX;
 
-	return k < of->n_pods && (of == v || (led && verdict_leads(v, of))) ? &of->pods[k] : NULL;
+	return k < of->n_pods && (of == v || verdict_leads(v, of)) ? &of->pods[k] : NULL;
 }
 
-static bool verdict_is_same_pod(const struct observed_pod *a, const struct observed_pod *b)
+static bool verdict_is_pod(const struct observed_pod *pod, const char *namespace, const char *name)
 {
-	return strcmp(a->name, b->name) == 0 && strcmp(a->namespace, b->namespace) == 0;
+	return strcmp(pod->name, name) == 0 && strcmp(pod->namespace, namespace) == 0;
 }
 
-static const struct observed_pod *verdict_next(const struct verdict *v, const struct verdict *all,
-					       size_t n_all, size_t *pos, bool led)
+bool verdict_is_culprit(const struct verdict *v, const char *namespace, const char *name)
 {
-	while (*pos < (n_all + 1) * VERDICT_PODS_MAX) {
-		const struct observed_pod *pod = verdict_pod_at(v, all, (*pos)++, led),
-					  *other = NULL;
-		bool is_first = pod;
-
-		for (size_t i = 0; is_first && i < *pos - 1; i++) {
-			other = verdict_pod_at(v, all, i, led);
-			is_first = !other || !verdict_is_same_pod(other, pod);
-		}
-		if (is_first)
-			return pod;
-	}
-	return NULL;
+	return any_of(v->n_culprits, i, verdict_is_pod(&v->culprits[i], namespace, name));
 }
 
 const struct observed_pod *verdict_next_pod(const struct verdict *v, const struct verdict *all,
 					    size_t n_all, size_t *pos)
 {
-	return verdict_next(v, all, n_all, pos, !cause_row(v->cause)->pods_cause_it);
-}
+	while (*pos < (n_all + 1) * VERDICT_PODS_MAX) {
+		const struct observed_pod *pod = verdict_pod_at(v, all, (*pos)++), *other = NULL;
+		bool is_first = pod && !verdict_is_culprit(v, pod->namespace, pod->name);
 
-const struct observed_pod *verdict_next_victim(const struct verdict *v, const struct verdict *all,
-					       size_t n_all, size_t *pos)
-{
-	if (!cause_row(v->cause)->pods_cause_it)
-		return NULL;
-	if (*pos < VERDICT_PODS_MAX)
-		*pos = VERDICT_PODS_MAX;
-	return verdict_next(v, all, n_all, pos, true);
+		for (size_t i = 0; is_first && i < *pos - 1; i++) {
+			other = verdict_pod_at(v, all, i);
+			is_first = !other || !verdict_is_pod(other, pod->namespace, pod->name);
+		}
+		if (is_first)
+			return pod;
+	}
+	return NULL;
 }

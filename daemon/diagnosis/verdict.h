@@ -5,8 +5,9 @@
 #include "cause.h"
 #include "observation.h"
 
-#define EVIDENCE_MAX	 8
-#define VERDICT_PODS_MAX 6
+#define EVIDENCE_MAX	     8
+#define VERDICT_PODS_MAX     6
+#define VERDICT_CULPRITS_MAX 2
 
 /* A number on which a verdict is based. */
 struct evidence {
@@ -34,8 +35,8 @@ struct finding {
 	bool unseen;
 	/* reason if undecided or unseen, remark if yes; static; NULL = none */
 	const char *why;
-	/* the port with the pods concerned; NULL: this port */
-	const struct port_observation *subject;
+	/* the port whose pods cause the fault; NULL: it is not caused by pods of this node */
+	const struct port_observation *culprit;
 	/* The signal that shows the onset, initially that of the row; valid if has_signal. */
 	enum signal signal;
 	bool has_signal;
@@ -88,9 +89,12 @@ struct verdict {
 		unsigned n_evidence;
 		struct evidence evidence[EVIDENCE_MAX];
 	} worst;
+	/* Which pods the fault affects, and which pods cause it, is decided here and nowhere else.
+	 * n_pods: all affected pods; the first ones are in `pods`, verdict_next_pod() has more. */
 	struct observed_pod pods[VERDICT_PODS_MAX];
-	/* all pods concerned; the first ones are in `pods`, verdict_next_pod() has more */
 	uint32_t n_pods;
+	struct observed_pod culprits[VERDICT_CULPRITS_MAX];
+	uint32_t n_culprits;
 	char peer[OBSERVED_PEER_SIZE];
 	bool management;   /* a management port: info, unless VFs of pods are affected */
 	uint64_t symptoms; /* open causes on the port that it explains, as CAUSE_BIT */
@@ -104,6 +108,7 @@ struct verdict {
 	char explained_on[RDMA_NAME_SIZE];
 	char pf[RDMA_NAME_SIZE]; /* the PF's device, if led_by is not 0 */
 	enum severity of_vfs;	 /* highest of the verdicts that it explains on the ports of VFs */
+	enum severity highest;	 /* of those that it was reported with */
 	/* Change in the last tick; a closed verdict is removed by the next one. */
 	enum verdict_change change;
 	enum close_reason closed;
@@ -137,7 +142,7 @@ void evidence_name(const struct evidence *, char ret[EVIDENCE_NAME_SIZE]);
 const struct evidence *evidence_main(const struct evidence *, unsigned n, bool less_is_worse);
 /* Moves the main evidence to the front. */
 void evidence_sort(struct evidence *, unsigned n, bool less_is_worse);
-/* Shows the evidence of its worst sample from now on. */
+/* Shows the evidence of its worst sample, and its highest severity, from now on. */
 void verdict_show_worst(struct verdict *);
 /* True if the other verdict is a symptom of this one, on the port of a VF. */
 bool verdict_leads(const struct verdict *, const struct verdict *other);
@@ -148,22 +153,19 @@ enum verdict_relation {
 	VERDICT_OF_PF, /* it is that of the PF's port, and affects the pods of its VFs */
 };
 
-/* The rule that decides which pods a verdict affects: those that hold the device of its port, and
- * those that hold a VF of it, if the VFs share what is at fault, or if it explains the verdict of
- * the VF's port. parent: the PF's function; "" = the port is not that of a VF. */
+/* The rule that decides which devices a verdict concerns: that of its port, and the VFs of it, if
+ * they share what is at fault, or if it explains the verdict of the VF's port. The pods that hold
+ * these devices are affected, or cause it (verdict_is_culprit()). parent: the PF's function; "" =
+ * the port is not that of a VF. */
 enum verdict_relation verdict_relation(const struct verdict *, const struct verdict *all,
 				       size_t n_all, const char *device, uint32_t port,
 				       const char *parent);
-/* Iterates over the pods concerned: its own, and, unless its pods cause it, those of the verdicts
- * in `all` (of the ports of its VFs) that it explains; each once. *pos is 0 at first. NULL: no
- * more. */
+/* True if the pod is one of those that cause the fault. */
+bool verdict_is_culprit(const struct verdict *, const char *namespace, const char *name);
+/* Iterates over the affected pods: its own, and those of the verdicts in `all` (of the ports of its
+ * VFs) that it explains; each once, and none that causes it. *pos is 0 at first. NULL: no more. */
 const struct observed_pod *verdict_next_pod(const struct verdict *, const struct verdict *all,
 					    size_t n_all, size_t *pos);
-
-/* Iterates over the pods that a verdict affects that other pods cause; each once. None of another
- * verdict: its pods are the affected ones. *pos is 0 at first. NULL: no more. */
-const struct observed_pod *verdict_next_victim(const struct verdict *, const struct verdict *all,
-					       size_t n_all, size_t *pos);
 
 const char *verdict_change_name(enum verdict_change);
 const char *close_reason_name(enum close_reason);

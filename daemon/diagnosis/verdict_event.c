@@ -112,13 +112,29 @@ static void verdict_event_add_pods(const struct verdict *v, const struct verdict
 	verdict_event_list(v, all, n_all, "affects", verdict_next_victim, ret, size);
 }
 
-/* The first pod is the event's own. */
+/* Appends "; caused by: train/a" if there is room. */
+static void verdict_event_add_culprits(const struct verdict *v, char *ret, size_t size)
+{
+	for (uint32_t i = 0; i < v->n_culprits; i++) {
+		const struct observed_pod *pod = &v->culprits[i];
+		size_t len = strlen(ret);
+		const char *word = i ? ", " : "; caused by: ";
+
+		if (len + strlen(word) + strlen(pod->namespace) + 1 + strlen(pod->name) >= size)
+			return;
+		snprintf(ret + len, size - len, "%s%s/%s", word, pod->namespace, pod->name);
+	}
+}
+
+/* The first affected pod is the event's own; without one, the first that causes it. */
 static void verdict_event_set_pod(const struct verdict *v, struct event *e)
 {
-	if (v->n_pods == 0)
+	const struct observed_pod *pod = v->n_pods ? v->pods : v->n_culprits ? v->culprits : NULL;
+
+	if (!pod)
 		return;
-	snprintf(e->namespace, sizeof(e->namespace), "%s", v->pods[0].namespace);
-	snprintf(e->pod, sizeof(e->pod), "%s", v->pods[0].name);
+	snprintf(e->namespace, sizeof(e->namespace), "%.63s", pod->namespace);
+	snprintf(e->pod, sizeof(e->pod), "%.253s", pod->name);
 }
 
 bool verdict_event(const struct verdict *v, const struct verdict *all, size_t n_all,
@@ -146,5 +162,6 @@ bool verdict_event(const struct verdict *v, const struct verdict *all, size_t n_
 			 cause_row(v->cause)->sentence,
 			 v->before_start ? "; since before rocelet's start" : "");
 	verdict_event_add_pods(v, all, n_all, ret->message, sizeof(ret->message));
+	verdict_event_add_culprits(v, ret->message, sizeof(ret->message));
 	return true;
 }

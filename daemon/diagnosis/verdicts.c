@@ -161,10 +161,11 @@ static uint64_t open_causes(const struct watched_port *p)
 	return open;
 }
 
-/* Returns the causes among `open`, of the PF's port, that explain c on the port of a VF. */
+/* Returns the causes among `open`, of the PF's port, that explain c on the port of a VF: c itself,
+ * if they share what is at fault, and those whose rows say so. */
 static uint64_t leaders_of(enum cause c, uint64_t open)
 {
-	uint64_t found = 0;
+	uint64_t found = cause_row(c)->concerns_vfs ? open & CAUSE_BIT(c) : 0;
 
 	for (int i = 0; open && i < N_CAUSES; i++)
 		if (open & CAUSE_BIT(i) && cause_row((enum cause)i)->explains_vfs & CAUSE_BIT(c))
@@ -225,6 +226,12 @@ void verdicts_gather(struct diagnosis *d)
 			gather_pods(d, &d->verdicts[i]);
 			raise_severity(d, i);
 		}
+	for (size_t i = 0; i < d->n_verdicts; i++) {
+		struct verdict *v = &d->verdicts[i];
+
+		if (verdict_is_reported(v) && v->severity > v->highest)
+			v->highest = v->severity;
+	}
 }
 
 static enum cause first_cause(uint64_t causes)

@@ -109,18 +109,16 @@ static int diagnosis_add_pods(struct page *p, const struct diagnosis_report *r,
 
 	for (size_t i = 0; failed == 0 && i < r->n_verdicts; i++) {
 		const struct verdict *v = &r->verdicts[i];
-		const char *role = cause_row(v->cause)->pods_cause_it ? "cause" : "affected";
-		const struct observed_pod *victim;
 		const char *namespace, *name;
 		size_t pos = 0;
 
 		if (!verdict_is_reported(v))
 			continue;
 		while (verdict_pods_next(&holders, v, &pos, &namespace, &name))
-			diagnosis_add_pod(&p->text, v, role, namespace, name);
-		pos = 0;
-		while ((victim = verdict_next_victim(v, r->verdicts, r->n_verdicts, &pos)) != NULL)
-			diagnosis_add_pod(&p->text, v, "affected", victim->namespace, victim->name);
+			diagnosis_add_pod(&p->text, v, "affected", namespace, name);
+		for (uint32_t k = 0; k < v->n_culprits; k++)
+			diagnosis_add_pod(&p->text, v, "cause", v->culprits[k].namespace,
+					  v->culprits[k].name);
 	}
 	page_end(p);
 	return failed;

@@ -35,7 +35,8 @@ static bool verdict_pods_is_new(const struct verdict_holders *h, const struct ve
 {
 	const struct pod_device *held = h->table->held.devices, *d = &held[at];
 
-	return !any_of(VERDICT_PODS_MAX, i,
+	return !verdict_is_culprit(v, d->namespace, d->pod) &&
+	       !any_of(VERDICT_PODS_MAX, i,
 		       strcmp(v->pods[i].name, d->pod) == 0 &&
 			       strcmp(v->pods[i].namespace, d->namespace) == 0) &&
 	       verdict_pods_holds(h, v, d) &&
@@ -74,17 +75,13 @@ bool verdict_pods_next(const struct verdict_holders *h, const struct verdict *v,
 
 void verdict_pods_others(const struct verdict_holders *h, const struct verdict *v, struct text *t)
 {
-	const struct observed_pod *victim;
 	const char *namespace, *name;
 	size_t pos = 0;
-	bool any = false;
+	const char *comma = "";
+	bool any = verdict_pods_next(h, v, &pos, &namespace, &name);
 
-	if (!verdict_pods_next(h, v, &pos, &namespace, &name))
-		return;
-	for (; verdict_pods_next(h, v, &pos, &namespace, &name); any = true)
-		text_addf(t, "%s%s/%s", any ? "," : "", namespace, name);
-	pos = 0;
-	for (; (victim = verdict_next_victim(v, h->report->verdicts, h->report->n_verdicts, &pos));
-	     any = true)
-		text_addf(t, "%s%s/%s", any ? "," : "", victim->namespace, victim->name);
+	for (; any && verdict_pods_next(h, v, &pos, &namespace, &name); comma = ",")
+		text_addf(t, "%s%s/%s", comma, namespace, name);
+	for (uint32_t i = any ? 0 : 1; i < v->n_culprits; i++, comma = ",")
+		text_addf(t, "%s%s/%s", comma, v->culprits[i].namespace, v->culprits[i].name);
 }

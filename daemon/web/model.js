@@ -200,9 +200,9 @@ class Model {
 		}) ?? null;
 		this.podByKey = new Map((this.pods ?? []).map((pod) => [pod.key, pod]));
 		this.nameAllPods();
-		const about = new Map(); // pod -> verdicts that name it
+		const about = new Map(); // pod -> verdicts that affect it, or that it causes
 		for (const v of [...this.verdicts, ...this.ended])
-			for (const pod of this.podsOf(v))
+			for (const pod of [...this.podsOf(v), ...v.causedBy])
 				about.set(podKey(pod), (about.get(podKey(pod)) ?? new Set()).add(v));
 		for (const pod of this.pods ?? []) {
 			pod.verdicts = this.ofPod(this.verdicts, pod, about);
@@ -235,7 +235,7 @@ class Model {
 			for (const p of [...pod.ports, ...pod.sharedPorts])
 				podsByPort.set(p, [...podsByPort.get(p) ?? [], {namespace: pod.namespace, name: pod.name}]);
 		for (const v of cut) {
-			const p = this.portByKey.get(portKey(v)), known = [...v.pods, ...(p ? wirePorts(p) : []).flatMap((port) => podsByPort.get(port) ?? [])];
+			const p = this.portByKey.get(portKey(v)), culprits = new Set(v.causedBy.map(podKey)), known = [...v.pods, ...(p ? wirePorts(p) : []).flatMap((port) => podsByPort.get(port) ?? [])].filter((pod) => !culprits.has(podKey(pod)));
 			this.allPods.set(v, [...new Map(known.map((pod) => [podKey(pod), pod])).values()].slice(0, v.podCount));
 		}
 	}
@@ -269,8 +269,8 @@ class Model {
 
 	// The worst verdict of a PF that affects the pod of its VF, as the API's health of the VF; null: there is none. The verdicts are newer than the document of ports.
 	verdictOfPf(p) {
-		const head = p.lane?.head, isOf = (v) => p.facts.troubles?.some(({kind, ofPf, word}) => kind === 'verdict' && ofPf && word === v.cause) || (p.facts.pod !== null && v.pods.some((pod) => podKey(pod) === podKey(p.facts)));
-		return head && head !== p ? (this.byPort.get(head.key) ?? []).find((v) => !isCaused(v) && isOf(v)) ?? this.linkVerdict(p) : null;
+		const head = p.lane?.head, isOf = (v) => p.facts.troubles?.some(({kind, ofPf, word}) => kind === 'verdict' && ofPf && word === v.cause) || (p.facts.pod !== null && [...v.pods, ...v.causedBy].some((pod) => podKey(pod) === podKey(p.facts)));
+		return head && head !== p ? (this.byPort.get(head.key) ?? []).find(isOf) ?? this.linkVerdict(p) : null;
 	}
 
 	// The troubles that no open problem covers: that of a port, or of a VF's PF, says why its link is down.
@@ -465,7 +465,7 @@ class Model {
 	}
 
 	eventsOfPod(pod) {
-		return this.store.events.filter((e) => e.pod === pod.name && e.namespace === pod.namespace);
+		return this.store.events.filter((e) => e.pods.some((one) => podKey(one) === pod.key));
 	}
 }
 

@@ -99,7 +99,7 @@ function verdictMark(v) {
 function problemTimes(model, verdicts) {
 	const onset = Math.min(...verdicts.map((v) => Date.parse(v.onset))), ended = Math.max(...verdicts.map((v) => Date.parse(v.ended)));
 	if (verdicts[0].ended)
-		return [`${sentenceCase(endOf(verdicts[0]).said)} ${span(model.nowMs - ended)} ago`, `${endOf(verdicts[0]).lasted} ${span(sumOf(bandsOf(model, verdicts).map(({from, to}) => to - from)))}`];
+		return [`${sentenceCase(endOf(verdicts[0]).said)} ${span(model.nowMs - ended)} ago`, `${verdicts[0].severity}, ${endOf(verdicts[0]).lasted} ${span(sumOf(bandsOf(model, verdicts).map(({from, to}) => to - from)))}`];
 	if (model.dead)
 		return [['Since ', makeTime(onset)], 'not known now'];
 	return [`For ${span(model.nowMs - onset)}`, verdicts.every((v) => v.clearingSinceMs) ? 'improving' : ['since ', makeTime(onset)]];
@@ -116,20 +116,21 @@ function groupText(verdicts) {
 	return n > 1 ? count(n, 'port') : verdicts.length === 2 ? 'twice' : `${verdicts.length} times`;
 }
 
-function isCaused(v) {
-	return v.role === 'cause';
+// The pods that cause a verdict, in words with links: ["caused by", link].
+function makeCulprits(verdicts) {
+	const pods = [...new Map(verdicts.flatMap((v) => v.causedBy).map((pod) => [podKey(pod), pod])).values()];
+	return pods.length > 0 && make('span', {class: 'quiet problem-pods'}, make('span', {}, 'caused by '), makePodLink(pods[0]), pods.length > 1 && make('span', {}, ` and ${grouped(pods.length - 1)} more`));
 }
 
-// The pods of verdicts: the first as a link, and how many more there are.
+// The pods that verdicts affect: the first as a link, and how many more there are.
 function makeProblemPods(page, model, verdicts) {
 	const pods = [...new Map(verdicts.flatMap((v) => v.pods).map((pod) => [podKey(pod), pod])).values()], n = verdicts.reduce((sum, v) => sum + v.podCount - v.pods.length, pods.length);
-	const word = verdicts.every(isCaused) ? 'caused by' : 'affects';
 	if (pods.length === 0)
-		return n > 0 ? make('span', {class: 'quiet'}, `${word} ${count(n, 'pod')}`) : verdicts.every((v) => v.managementPort) && make('span', {class: 'quiet'}, 'management port');
+		return n > 0 ? make('span', {class: 'quiet'}, `affects ${count(n, 'pod')}`) : verdicts.every((v) => v.managementPort) && make('span', {class: 'quiet'}, 'management port');
 	if (verdicts.length > 1 && n > 1) // the ports need the room; the pods are listed below the rails, and in the unfolded row
-		return make('span', {class: 'quiet'}, `${word} ${count(n, 'pod')}`);
+		return make('span', {class: 'quiet'}, `affects ${count(n, 'pod')}`);
 	const isOwn = verdicts.some((v) => model.podsOf(v).some((pod) => podKey(pod) === page.view.key)); // on the pod's page
-	return make('span', {class: 'quiet problem-pods'}, make('span', {}, isOwn ? `${word} this pod` : `${word} `), !isOwn && makePodLink(pods[0]), n > 1 && make('span', {}, ` and ${grouped(n - 1)} more`));
+	return make('span', {class: 'quiet problem-pods'}, make('span', {}, isOwn ? 'affects this pod' : 'affects '), !isOwn && makePodLink(pods[0]), n > 1 && make('span', {}, ` and ${grouped(n - 1)} more`));
 }
 
 function makeFailures(page, model, v, main) {
@@ -173,7 +174,7 @@ function problemHead(page, model, verdicts, key, unfolded) {
 		make('div', {class: 'problem-what'},
 			make('h3', {}, makeButton(name, (event) => { event.stopPropagation(); page.unfold(key); }, {'aria-expanded': String(unfolded), 'data-row': 'problem'})),
 			make('p', {}, byPort.slice(0, PORTS_NAMED).map((one) => makePortLink(one)), byPort.length > PORTS_NAMED && make('span', {class: 'quiet'}, `and ${byPort.length - PORTS_NAMED} more`),
-				byPort.length === 1 && v.netdev && v.podCount === 0 && make('span', {class: 'quiet'}, shown(v.netdev)), make('code', {}, v.cause), makeProblemPods(page, model, byPort))),
+				byPort.length === 1 && v.netdev && v.podCount === 0 && make('span', {class: 'quiet'}, shown(v.netdev)), make('code', {}, v.cause), makeProblemPods(page, model, byPort), makeCulprits(byPort))),
 		make('div', {class: 'problem-much'}, makeMuch(page, model, verdicts)),
 		make('div', {class: 'problem-line'}, makeProblemSpark(model, verdicts)),
 		make('div', {class: 'problem-when'}, make('p', {}, make('strong', {}, times[0])), make('p', {class: 'quiet'}, times[1])),
@@ -232,7 +233,8 @@ function problemBody(page, model, v) {
 			make('p', {class: 'actions'}, make('a', {class: 'button', href: portLink(v)}, 'Open port'), make('a', {class: 'button', href: `runbook/${encodeURIComponent(v.cause)}`, target: '_blank', rel: 'noopener'}, 'Runbook'), page.tickets.button(model, v, problemKey(v)))),
 		make('div', {}, p && SIGNALS[mainSignal(v)] && page.problemCharts.elements(v, p, eventsBefore(model, v)),
 		makeFacts([['Moved first', v.firstMoved && [`${evidenceTitle(v.firstMoved)}${v.sameSample ? ', others in the same sample' : ''}`, metricName(v.firstMoved) && make('small', {}, makeCode(v.firstMoved))]], ['Changed before', beforeList(page, model, v)],
-			[isCaused(v) ? 'Caused by' : 'Affects', pods.length > 0 && [pods.slice(0, PODS_NAMED).map((pod) => make('div', {}, makePodLink(pod))), pods.length > PODS_NAMED && make('details', {}, make('summary', {}, `${grouped(pods.length - PODS_NAMED)} more`), pods.slice(PODS_NAMED).map((pod) => make('div', {}, makePodLink(pod)))), more > 0 && make('div', {class: 'quiet'}, `and ${more} that are not known now`)]],
+			['Caused by', v.causedBy.length > 0 && v.causedBy.map((pod) => make('div', {}, makePodLink(pod)))],
+			['Affects', pods.length > 0 && [pods.slice(0, PODS_NAMED).map((pod) => make('div', {}, makePodLink(pod))), pods.length > PODS_NAMED && make('details', {}, make('summary', {}, `${grouped(pods.length - PODS_NAMED)} more`), pods.slice(PODS_NAMED).map((pod) => make('div', {}, makePodLink(pod)))), more > 0 && make('div', {class: 'quiet'}, `and ${more} that are not known now`)]],
 			[sentenceCase(endOf(v).said), v.ended && [makeTime(Date.parse(v.ended)), endOf(v).detail]]])), page.tickets.text(problemKey(v)));
 }
 

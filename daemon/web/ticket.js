@@ -25,7 +25,8 @@ function ticketPlace(model, v) {
 
 function ticketPods(model, v) {
 	const pods = model.podsOf(v), more = v.podCount - pods.length;
-	return pods.length > 0 ? `${pods.map((pod) => shown(podKey(pod))).join(', ')}${more > 0 ? ` and ${more} more` : ''}` : 'none known';
+	const affected = pods.length > 0 ? `${pods.map((pod) => shown(podKey(pod))).join(', ')}${more > 0 ? ` and ${more} more` : ''}` : 'none known';
+	return v.causedBy.length > 0 ? `${affected}; caused by ${v.causedBy.map((pod) => shown(podKey(pod))).join(', ')}` : affected;
 }
 
 function ticketText(model, v) {
@@ -36,7 +37,7 @@ function ticketText(model, v) {
 		`Since:    ${utcTip(Date.parse(v.onset))}${ended}`,
 		`As of:    ${utcTip(model.sampleMs())}`,
 		`Cause:    ${v.cause}`,
-		`Pods:     ${isCaused(v) ? 'caused by ' : ''}${ticketPods(model, v)}`,
+		`Pods:     ${ticketPods(model, v)}`,
 		'Evidence:', ...v.evidence.map(ticketEvidence),
 		...v.firstMoved ? [`Moved first: ${shown(v.firstMoved)}`] : [],
 		`Next steps: ${sentenceCase(shown(v.advice))}.`,

@@ -286,8 +286,11 @@ def exhausted_retries_mean_a_peer_that_is_gone():
         story = node.story(PF)
         story.play(TRAFFIC)
         node.judged(PF)
+        jumped = time.time()
         story.jump(RETRIES, 3)
         eventually("a verdict", lambda: node.verdict(PF, "peer_gone"))
+        v = node.verdict(PF, "peer_gone")
+        assert ms_of(v["onset"]) <= ms_of(v["lastSeen"]) and abs(ms_of(v["onset"]) / 1000 - jumped) < 2, (v["onset"], v["lastSeen"], jumped)
         assert "roce_transport_retries_exceeded_total" in [e["name"] for e in node.verdict(PF, "peer_gone")["evidence"]]
 
 
@@ -340,7 +343,7 @@ def a_pods_port_that_goes_down_alone():
         unused.state(*DOWN)  # no pod has it
         eventually("a verdict", lambda: node.verdict(VF, "port_off"))
         v = node.verdict(VF, "port_off")
-        equal((v["severity"], v["pods"], v["podCount"], v["role"]), ("warning", [{"namespace": "train", "name": "llm-0"}], 1, "affected"))
+        equal((v["severity"], v["pods"], v["podCount"], v["causedBy"]), ("warning", [{"namespace": "train", "name": "llm-0"}], 1, []))
         assert abs(ms_of(v["onset"]) / 1000 - went_down) < 2, (v["onset"], went_down)
         assert "ip link set PF vf N state" in v["advice"], v["advice"]
         equal({e["name"]: e["word"] for e in v["evidence"]}["roce_port_state"], "down")
@@ -357,8 +360,46 @@ def a_pods_port_that_goes_down_alone():
         end, = node.events("DiagnosisEnd", "port_off")
         assert re.search(r"port_off is over, lasted \d+ s; at its worst, down for: \d.* s; pods: train/llm-0$", end["message"]), end
         ended, = [e for e in json.loads(node.get("/api/v1/live"))["ended"] if e["cause"] == "port_off"]
-        equal((ended["role"], ended["endedAs"]), ("affected", "cleared"))
+        equal((ended["causedBy"], ended["endedAs"]), ([], "cleared"))
         equal(node.series(), {})
+
+
+@check
+def a_noisy_neighbour_has_victims():
+    """Every face names both: the pod that causes it, and the pod that shares the port with it, of which no counter shows anything."""
+    with Node() as node, Pods(node, "llm-0", "llm-1"):
+        for device in (PF, VF, "mlx5_4"):
+            node.story(device).play(TRAFFIC)
+        for device in (PF, VF, "mlx5_4"):
+            node.judged(device)
+
+        def run(*words):
+            return subprocess.run([ROCECTL, "--socket", node.dir + "/run/rocelet.sock", *words], capture_output=True, text=True, timeout=SOON)
+
+        eventually("the pods are known", lambda: sum(p["held"] for p in node.diagnosis()["ports"]) == 2)
+        node.stories[VF].play({name: 10 * rate for name, rate in TRAFFIC.items()}, {CE: 6e5, CNP_SENT: 2e5})
+        eventually("a verdict", lambda: node.verdict(PF, "noisy_neighbour"))
+        node.judge_more(3)
+        v = node.verdict(PF, "noisy_neighbour")
+        equal((v["causedBy"], v["pods"], v["podCount"]), ([{"namespace": "train", "name": "llm-0"}], [{"namespace": "train", "name": "llm-1"}], 1))
+        labels = 'device="mlx5_0",port="1",cause="noisy_neighbour",role="'
+        found = re.findall(rf'^roce_diagnosis_pod_info\{{{labels}(\w+)",namespace="train",pod="(\S+)"\}} 1$', node.get("/metrics"), re.M)
+        equal(sorted(found), [("affected", "llm-1"), ("cause", "llm-0")])
+        equal(run("pods", "--no-headers", "--columns", "pod,health,causes").stdout.split(), ["train/llm-0", "warning", "(PF)", "noisy_neighbour", "train/llm-1", "warning", "(PF)", "noisy_neighbour"])
+        equal(run("ports", "--no-headers", "--columns", "health,causes", "--pod", "llm-0").stdout.split(), ["warning", "(PF)", "noisy_neighbour"])
+        for pod in ("llm-0", "llm-1"):
+            said = run("explain", pod).stdout
+            assert "Yes: " in said and "caused by train/llm-0 (noisy_neighbour of its PF, warning)" in said, said
+            said = run("diagnose", "--pod", pod)
+            equal((pod, said.returncode), (pod, 4))
+            assert "    affected: train/llm-1\n    caused by: train/llm-0\n" in said.stdout, said.stdout
+            assert any(e["reason"] == "DiagnosisOnset" and "noisy" in e["message"] for e in json.loads(node.get(f"/api/v1/events?pod=train/{pod}"))["events"]), pod
+        assert "train/llm-1, by train/llm-0" in run("status").stdout, run("status").stdout
+        node.stories[VF].play(TRAFFIC)
+        eventually("its end", lambda: node.events("DiagnosisEnd", "noisy_neighbour is over"))
+        ended = next(e for e in node.diagnosis("?ended=1&pod=llm-0")["ended"] if e["cause"] == "noisy_neighbour")
+        equal((ended["causedBy"], ended["pods"]), (v["causedBy"], v["pods"]))
+        assert "train/llm-1, by train/llm-0" in run("diagnose", "--ended").stdout, run("diagnose", "--ended").stdout
 
 
 @check
@@ -386,6 +427,7 @@ def one_cable_is_one_verdict():
         labels = 'device="mlx5_0",port="1",cause="link_flap",role="affected",namespace="train",pod='
         equal(sorted(re.findall(rf'^roce_diagnosis_pod_info\{{{labels}"(\S+)"\}} 1$', node.get("/metrics"), re.M)), ["llm-0", "llm-1"])
         equal([x["device"] for pod in ("llm-0", "train/llm-1") for x in node.diagnosis(f"?pod={pod}")["verdicts"]], [PF, PF])
+        equal((v["severity"], v["nodeAction"]), ("critical", "drain"))
         evidence = {e["name"]: e for e in v["evidence"]}
         equal((evidence["times the link went down in 12 h"]["value"], evidence["roce_port_state"]["word"], evidence["roce_port_state"]["threshold"]),
               (1, "down", None))
@@ -395,6 +437,9 @@ def one_cable_is_one_verdict():
         ports[1].state(*UP)
         eventually("that VF's own verdict", lambda: node.verdict("mlx5_4", "port_off"))
         eventually("the end of the cable's", lambda: set(node.series()) == {("mlx5_4", "port_off")})
+        # It was critical, and remains so in the past.
+        ended, = [e for e in node.diagnosis("?ended=1")["ended"] if e["cause"] == "link_flap"]
+        equal((ended["severity"], ended["level"], ended["nodeAction"]), ("critical", 3, "drain"))
         # Pulled again, it explains that one, too, which therefore has not ended.
         node.link("ens1np0", False)
         ports[0].state(*DOWN)
@@ -403,6 +448,30 @@ def one_cable_is_one_verdict():
         assert "mlx5_4 port 1: port_off is now explained by link_flap of mlx5_0; pods: train/llm-1" in end["message"], end
         equal([e["explainedBy"] for e in json.loads(node.get("/api/v1/live"))["ended"] if e["cause"] == "port_off"], ["link_flap"])
         equal([e for e in node.diagnosis("?ended=1")["ended"] if e["cause"] == "port_off"], [])
+
+
+@check
+def one_congestion_is_one_verdict():
+    """Marks on a PF and on the VFs of its pods: one problem, one series, and each cause once in every list."""
+    with Node() as node, Pods(node, "llm-0", "llm-1"):
+        for device in (PF, VF, "mlx5_4"):
+            node.story(device).play(TRAFFIC)
+        for device in (PF, VF, "mlx5_4"):
+            node.judged(device)
+
+        def run(*words):
+            return subprocess.run([ROCECTL, "--socket", node.dir + "/run/rocelet.sock", *words], capture_output=True, text=True, timeout=SOON)
+
+        eventually("the pods are known", lambda: sum(p["held"] for p in node.diagnosis()["ports"]) == 2)
+        for device in (PF, VF, "mlx5_4"):
+            node.stories[device].play(TRAFFIC, MARKED)
+        eventually("one verdict", lambda: set(node.series()) == {(PF, "fabric_congestion")})
+        equal(sorted(p["name"] for p in node.verdict(PF, "fabric_congestion")["pods"]), ["llm-0", "llm-1"])
+        assert "1 problem: 1 warning" in run("status").stdout, run("status").stdout
+        equal(run("pods", "--no-headers", "--columns", "pod,causes").stdout.split(), ["train/llm-0", "fabric_congestion", "train/llm-1", "fabric_congestion"])
+        # Without that of the PF, each VF has its own.
+        node.stories[PF].play(TRAFFIC)
+        eventually("their own", lambda: set(node.series()) == {(VF, "fabric_congestion"), ("mlx5_4", "fabric_congestion")})
 
 
 class SevenVfs(Node):

@@ -509,7 +509,7 @@ def neighbours():
 
         return s.run(200, behave)
 
-    noisy = expected("noisy_neighbour", onset=(59, 65), pod="team/pod-1")
+    noisy = expected("noisy_neighbour", onset=(59, 65), pod="team/pod-2", caused_by=["team/pod-1"])
     marked = [expected("fabric_congestion", device=f"mlx5_{i}", pod=f"team/pod-{i}") for i in (1, 2)]
     return [
         # The marks of its VFs are its symptoms, not a congested fabric.

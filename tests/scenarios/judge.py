@@ -41,8 +41,8 @@ def made(words):
                 yield s
 
 
-def pods_of(verdict):
-    return [f"{p['namespace']}/{p['name']}" for p in verdict["pods"]]
+def pods_of(verdict, key="pods"):
+    return [f"{p['namespace']}/{p['name']}" for p in verdict[key]]
 
 
 def entries_of(document):
@@ -77,8 +77,8 @@ def check_expected(wanted, entry):
         yield f"began at {entry['onsets'][0]}, not from {low} to {high}"
     if wanted.get("pod") and wanted["pod"] not in pods_of(v):
         yield f"names {pods_of(v)}, not {wanted['pod']}"
-    if "role" in wanted and wanted["role"] != v.get("role"):
-        yield f"its pods are {v.get('role')}, not {wanted['role']}"
+    if pods_of(v, "causedBy") != wanted.get("caused_by", []):
+        yield f"is caused by {pods_of(v, 'causedBy')}, not {wanted.get('caused_by')}"
     if "onsets" in wanted and len(entry["onsets"]) != wanted["onsets"]:
         yield f"began {len(entry['onsets'])} times, not {wanted['onsets']}"
     if "opened_by" in wanted and entry["opened"][0] > wanted["opened_by"]:

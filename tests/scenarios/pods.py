@@ -181,8 +181,8 @@ def neighbours_of_a_full_port():
             pf.pause["sent"] = pause if t >= 60 else 0
         return node(name, len(of(0)), behave, wanted)
 
-    noisy = expected("noisy_neighbour", device="mlx5_0", onset=(59, 65), pod="train/rank-1", role="cause")
-    marked = [expected("fabric_congestion", device=f"mlx5_{i}", pod=f"train/rank-{i}", role="affected") for i in (1, 2)]
+    noisy = expected("noisy_neighbour", device="mlx5_0", onset=(59, 65), pod="train/rank-2", caused_by=["train/rank-1"])
+    marked = [expected("fabric_congestion", device=f"mlx5_{i}", pod=f"train/rank-{i}") for i in (1, 2)]
     return [
         shares("neighbour-not-full", lambda t: (0.9, 0.1), 8e9, marked),
         shares("neighbour-full", lambda t: (0.9, 0.1), 24e9, [noisy]),

@@ -6,10 +6,11 @@ import re
 import urllib.error
 import urllib.request
 
-from diagnosis_python import PF, TRAFFIC, VF, VF_FUNCTION
+from diagnosis_python import CE, CNP_SENT, PF, TRAFFIC, VF, VF_FUNCTION
 from kubelet_python import equal, eventually
 from page_node import AXE, LOSS, PageNode, altered, axe_script, check, has, opened, run, silent
 from page_overview import PodNode
+from page_views import hold
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 
@@ -237,7 +238,7 @@ def since_when_and_in_which_zone():
 
 # --- pods of a PF ----------------------------------------------------------------------------------
 
-NAMED = """(path, document) => { if (path === 'live') for (const v of document.verdicts ?? []) Object.assign(v, {podCount: %d, pods: [{namespace: 'train', name: 'job-6'}], role: 'affected'}); }"""
+NAMED = """(path, document) => { if (path === 'live') for (const v of document.verdicts ?? []) Object.assign(v, {podCount: %d, pods: [{namespace: 'train', name: 'job-6'}]}); }"""
 
 
 @check
@@ -261,6 +262,32 @@ def a_pfs_verdict_names_all_pods_of_its_vfs():
         page.until("its card", "document.querySelector('.cards a[href=\"#pod/train/job-7\"]')")
         silent(page, node.url)
         page.close()
+
+
+@check
+def a_noisy_pod_and_its_victims():
+    """The verdict names both, each has the state and the events of it, and the VF of the noisy one has the same state in every list."""
+    other = "mlx5_4"
+    with PageNode() as node:
+        kubelet, _ = hold(node, ("train", "llm-0", VF_FUNCTION), ("train", "llm-1", "0000:18:00.2"))
+        for device in (PF, VF, other):
+            node.story(device).play(TRAFFIC)
+        eventually("the pods are known", lambda: sum(p["held"] for p in node.diagnosis()["ports"]) == 2)
+        node.stories[VF].play({name: 10 * rate for name, rate in TRAFFIC.items()}, {CE: 6e5, CNP_SENT: 2e5})
+        page = opened(node)
+        page.until("a verdict", "document.querySelector('.verdict')?.textContent.includes('affects train/llm-1') && document.querySelector('.verdict').textContent.includes('caused by train/llm-0')")
+        assert "train/llm-1; caused by train/llm-0" in page.run("ticketText(page.model, page.model.verdicts.find((v) => v.cause === 'noisy_neighbour'))")
+        for pod in ("llm-0", "llm-1"):
+            page.go(node.url + f"#pod/train/{pod}")
+            page.until(f"the problem of {pod}", "document.querySelector('.verdict')?.innerText.includes('noisy_neighbour')")
+            page.until(f"the events of {pod}", f"page.model.eventsOfPod(page.model.podByKey.get('train/{pod}')).some((e) => e.message.includes('noisy_neighbour, warning')) && !document.body.innerText.includes('No events of this pod')")
+        for view, rows in (("ports", ("mlx5_2/1", "mlx5_4/1")), ("pods", ("train/llm-0", "train/llm-1"))):
+            page.go(node.url + f"#{view}")
+            for row in rows:
+                page.until(f"{row} in {view}", f"[...document.querySelectorAll('table.list tbody tr')].find((tr) => tr.textContent.includes('{row}'))?.querySelector('.c-state').innerText.startsWith('Noisy neighbour')")
+        silent(page, node.url)
+        page.close()
+        kubelet.stop()
 
 
 # --- pools, settings, search ----------------------------------------------------------------------

@@ -67,7 +67,7 @@ def the_api_decides_the_health_of_a_port():
     change = f"""(path, document) => {{ if (path === 'ports') Object.assign(document.ports.find((p) => p.device === '{VF}'), {{health: 'critical', troubles: [
         {{kind: 'device', word: 'no_chardev', severity: 'critical', level: 3, ofPf: false, since: null, orEarlier: false, what: 'it has no files', help: ''}},
         {{kind: 'verdict', word: 'blind_spot', severity: 'info', level: 1, ofPf: false, since: null, orEarlier: false, what: 'x', help: ''}}]}});
-        if (path === 'live') document.verdicts = [{{device: '{VF}', port: 1, cause: 'blind_spot', severity: 'info', level: 1, sentence: 'x', onset: document.time, evidence: [], pods: [], podCount: 0, symptoms: []}}], document.verdictCount = 1, document.problemCount = 0; }}"""
+        if (path === 'live') document.verdicts = [{{device: '{VF}', port: 1, cause: 'blind_spot', severity: 'info', level: 1, sentence: 'x', onset: document.time, evidence: [], pods: [], podCount: 0, causedBy: [], symptoms: []}}], document.verdictCount = 1, document.problemCount = 0; }}"""
     with PodNode() as node:
         node.judged(VF)
         page = altered(node, change)

@@ -25,7 +25,7 @@ def healthy(node):
 
 def inject_events(page, *events):
     """As if they came by the stream: (reason, seconds ago)."""
-    page.run(f"""page.store.takeEvents({{generation: page.store.eventsGeneration, events: {json.dumps(events)}.map(([reason, ago]) => ({{type: 'Normal', reason, namespace: null, pod: null, device: null,
+    page.run(f"""page.store.takeEvents({{generation: page.store.eventsGeneration, events: {json.dumps(events)}.map(([reason, ago]) => ({{type: 'Normal', reason, namespace: null, pod: null, pods: [], device: null,
         message: 'm', count: 1, first: new Date(Date.now() - 1000 * ago).toISOString(), last: new Date(Date.now() - 1000 * ago).toISOString()}}))}}); page.draw()""")
 
 

@@ -488,7 +488,7 @@ static void test_the_reason_is_named(void **state)
 		{"/api/v1/diagnosis",
 		 OK_JSON("{\"time\":\"2026-01-02T03:04:36.000Z\",\"verdicts\":[{\"device\":\"mlx5_2\","
 			 "\"port\":1,\"function\":\"0000:2a:00.0\",\"level\":2,\"severity\":"
-			 "\"warning\",\"cause\":\"fabric_congestion\",\"role\":\"affected\","
+			 "\"warning\",\"cause\":\"fabric_congestion\",\"causedBy\":[],"
 			 "\"onset\":\"2026-01-02T03:04:05.000Z\",\"podCount\":1,\"pods\":[{"
 			 "\"namespace\":\"train\",\"name\":\"llm-0\"}]}],\"ports\":[],"
 			 "\"ended\":[{},{}]}")},
@@ -772,34 +772,30 @@ static void test_diagnosis(void **state)
 	assert_golden("tests/golden/rocectl_diagnosis.txt", print_diagnoses);
 }
 
-/* The role of a verdict's pods is printed if the document has it. */
-static void test_roles(void **state)
+/* The affected pods of a verdict, and those that cause it. */
+static void test_affected_and_culprits(void **state)
 {
-	static const struct {
-		const char *role, *part;
-	} rows[] = {{"null", "    pod: n/p\n"},
-		    {"\"cause\"", "    caused by: n/p\n"},
-		    {"\"affected\"", "    affected: n/p\n"}};
+	static const char source[] =
+		"{\"verdicts\":[{\"level\":2,\"podCount\":9,\"pods\":[{\"namespace\":\"n\",\"name\":"
+		"\"p\"}],\"causedBy\":[{\"namespace\":\"n\",\"name\":\"q\"}]}]}";
+	json_t *document = json_loads(source, 0, NULL), *v;
+	char *text = NULL, pods[64];
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
 
 	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		char source[256], *text = NULL;
-		json_t *document;
-		size_t len;
-		FILE *f = open_memstream(&text, &len);
-
-		snprintf(
-			source, sizeof(source),
-			"{\"verdicts\":[{\"level\":2,\"role\":%s,\"podCount\":1,\"pods\":[{\"namespace\":"
-			"\"n\",\"name\":\"p\"}]}]}",
-			rows[i].role);
-		document = json_loads(source, 0, NULL);
-		ctl_show_diagnosis(document, false, f);
-		fclose(f);
-		assert_non_null(strstr(text, rows[i].part));
-		json_decref(document);
-		free(text);
-	}
+	ctl_show_diagnosis(document, false, f);
+	fclose(f);
+	assert_non_null(strstr(text, "    affected: n/p and 8 more\n    caused by: n/q\n"));
+	v = json_array_get(json_object_get(document, "verdicts"), 0);
+	ctl_pods_text(v, 40, pods, sizeof(pods));
+	assert_string_equal(pods, "n/p and 8 more, by n/q");
+	json_array_clear(json_object_get(v, "pods"));
+	json_object_set_new(v, "podCount", json_integer(0));
+	ctl_pods_text(v, 40, pods, sizeof(pods));
+	assert_string_equal(pods, "by n/q");
+	json_decref(document);
+	free(text);
 }
 
 /* The level of a diagnosis is that of its most severe verdict. */
@@ -907,7 +903,7 @@ TEST_GROUP(ctl)
 		cmocka_unit_test(test_no_all_clear_with_open_verdicts),
 		cmocka_unit_test(test_the_reason_is_named),
 		cmocka_unit_test(test_names_of_pods),
-		cmocka_unit_test(test_roles),
+		cmocka_unit_test(test_affected_and_culprits),
 		cmocka_unit_test(test_diagnosis),
 		cmocka_unit_test(test_diagnosis_level),
 		cmocka_unit_test(test_words_of_troubles),

@@ -700,7 +700,7 @@ static void test_cause_and_pod_come_first(void **state)
 	       "\"namespace\":\"train\",\"pod\":\"llama-worker-0007\",\"watch\":\"judged\","
 	       "\"state\":\"active\",\"rateBitsPerSecond\":4e11,\"now\":{}}]}",
 	       "{\"verdicts\":[{\"device\":\"mlx5_0\",\"port\":1,\"function\":\"pf\",\"level\":2,"
-	       "\"cause\":\"fabric_congestion\",\"role\":\"affected\",\"podCount\":2,\"pods\":["
+	       "\"cause\":\"fabric_congestion\",\"causedBy\":[],\"podCount\":2,\"pods\":["
 	       "{\"namespace\":\"train\",\"name\":\"llama-worker-0007\"}]}]}");
 	top_draw(&v, &m, 120, 12, put, &s);
 	assert_non_null(strstr(s.rows[4], "warn: fabric_congestion"));

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "diagnosis_json.h"
+#include "diagnosis_report.h"
 #include "diagnosis_world.h"
 #include "faults.h"
 #include "test_group.h"
@@ -621,6 +622,93 @@ static void pods_of_the_vfs_of_a_pf(void **state)
 	assert_int_equal(v->n_pods, 0);
 }
 
+/* A VF that fills a congested port: its pod causes the verdict, which affects the pods of the other
+ * VFs, although their counters show nothing. If that pod ends, it is still the one. */
+static void the_pods_beside_a_noisy_one_are_affected(void **state)
+{
+	const struct verdict *v;
+
+	(void)state;
+	begin(4);
+	strcpy(f.w.ports[0].o.function, "0000:03:00.0");
+	world_traffic(&f.w.ports[0], 0, 0);
+	for (size_t i = 1; i < 4; i++) {
+		strcpy(f.w.ports[i].o.parent, "0000:03:00.0");
+		f.w.ports[i].o.pods = &three_pods[i - 1];
+		f.w.ports[i].o.n_pods = 1;
+		world_traffic(&f.w.ports[i], i == 2 ? 21e9 : 1e9, 1e9);
+	}
+	run(60);
+	f.w.ports[2].rate[SERIES_CE] = 21e9 / 4096 * 0.05;
+	run(20);
+	v = world_verdict(f.d, "mlx5_0", CAUSE_NOISY_NEIGHBOUR);
+	assert_non_null(v);
+	f.w.ports[2].o.n_pods = 0;
+	run(1);
+	for (int i = 0; i < 2; i++) {
+		v = world_verdict(f.d, "mlx5_0", CAUSE_NOISY_NEIGHBOUR);
+		assert_int_equal(v->n_culprits, 1);
+		assert_string_equal(v->culprits[0].name, "a-1");
+		assert_int_equal(v->n_pods, 2);
+		assert_string_equal(v->pods[0].name, "a-0");
+		assert_string_equal(v->pods[1].name, "a-2");
+		run(1);
+	}
+}
+
+/* Marks on a PF and on its VFs are one congestion: that of the PF, with all pods and the highest
+ * severity. A VF's own verdict is reported while the PF has none. */
+static void congestion_of_a_pf_and_its_vfs_is_one(void **state)
+{
+	const struct verdict *v;
+
+	(void)state;
+	begin(3);
+	strcpy(f.w.ports[0].o.function, "0000:03:00.0");
+	for (size_t i = 1; i < 3; i++) {
+		strcpy(f.w.ports[i].o.parent, "0000:03:00.0");
+		f.w.ports[i].o.pods = &three_pods[i - 1];
+		f.w.ports[i].o.n_pods = 1;
+	}
+	for (size_t i = 0; i < 3; i++)
+		world_traffic(&f.w.ports[i], 5e9, 5e9);
+	run(60);
+	f.w.ports[2].rate[SERIES_CE] = 5e9 / 4096 * 0.2;
+	f.w.ports[2].rate[SERIES_CNP_SENT] = 1000;
+	run(20);
+	assert_int_equal(world_n_verdicts(f.d), 1);
+	assert_non_null(world_verdict(f.d, "mlx5_2", CAUSE_FABRIC_CONGESTION));
+	for (size_t i = 0; i < 2; i++) {
+		f.w.ports[i].rate[SERIES_CE] = 5e9 / 4096 * 0.05;
+		f.w.ports[i].rate[SERIES_CNP_SENT] = 1000;
+	}
+	run(20);
+	assert_int_equal(world_n_verdicts(f.d), 1);
+	v = world_verdict(f.d, "mlx5_0", CAUSE_FABRIC_CONGESTION);
+	assert_non_null(v);
+	assert_int_equal(v->n_pods, 2);
+	assert_int_equal(v->severity, SEVERITY_CRITICAL);
+	f.w.ports[0].rate[SERIES_CE] = f.w.ports[0].rate[SERIES_CNP_SENT] = 0;
+	run(120);
+	assert_int_equal(world_n_verdicts(f.d), 2);
+	assert_false(world_verdict(f.d, "mlx5_1", CAUSE_FABRIC_CONGESTION)->explained);
+	assert_false(world_verdict(f.d, "mlx5_2", CAUSE_FABRIC_CONGESTION)->explained);
+}
+
+/* Packets that each function lost itself are faults of their own. */
+static void lost_packets_of_a_pf_and_its_vf_are_two(void **state)
+{
+	(void)state;
+	begin(2);
+	strcpy(f.w.ports[0].o.function, "0000:03:00.0");
+	strcpy(f.w.ports[1].o.parent, "0000:03:00.0");
+	run(60);
+	lose_packets(0);
+	lose_packets(1);
+	run(20);
+	assert_int_equal(world_n_verdicts(f.d), 2);
+}
+
 /* The share of the line in the evidence. */
 static double use_of(enum cause c)
 {
@@ -742,6 +830,115 @@ static void a_dead_link_under_the_pod_of_a_vf(void **state)
 	assert_int_equal(severity_of_link(0), SEVERITY_WARNING);
 }
 
+/* The past is as severe as it was, also if the fault became milder while it cleared. */
+static void an_ended_verdict_keeps_its_worst_severity(void **state)
+{
+	struct diagnosis_report r = {0};
+
+	(void)state;
+	begin(1);
+	f.w.ports[0].o.pods = three_pods;
+	f.w.ports[0].o.n_pods = 1;
+	run(60);
+	f.w.ports[0].o.state = PORT_DOWN;
+	run(120);
+	f.w.ports[0].o.state = PORT_ACTIVE;
+	run(5);
+	assert_int_equal(severity_of_link(0), SEVERITY_WARNING);
+	run(120);
+	assert_int_equal(diagnosis_report_make(&r, f.d), 0);
+	assert_int_equal(r.n_ended, 1);
+	assert_int_equal(r.ended[0].verdict.cause, CAUSE_LINK_FLAP);
+	assert_int_equal(r.ended[0].verdict.severity, SEVERITY_CRITICAL);
+	diagnosis_report_done(&r);
+}
+
+/* Something happens to a port: a counter begins to move, jumps or stops, its link, its pod or its
+ * traffic changes. */
+static void happen(struct world_port *p)
+{
+	const enum series s = (enum series)(world_random(&f.w) * N_SERIES);
+	const double kind = world_random(&f.w), size = pow(10, 6 * world_random(&f.w) - 1);
+
+	if (kind < 0.3)
+		p->rate[s] = series_kind(s) == SERIES_SECONDS ? world_random(&f.w) : size;
+	else if (kind < 0.45)
+		p->o.value[s] += floor(1 + size);
+	else if (kind < 0.6)
+		p->rate[s] = 0;
+	else if (kind < 0.7)
+		p->o.value[SERIES_RETRIES_EXCEEDED] += 1;
+	else if (kind < 0.8)
+		p->o.state = p->o.state == PORT_ACTIVE ? PORT_DOWN : PORT_ACTIVE;
+	else if (kind < 0.85)
+		p->o.n_pods = 1 - p->o.n_pods;
+	else if (kind < 0.9)
+		world_traffic(p, 24e9 * world_random(&f.w), 24e9 * world_random(&f.w));
+	else if (kind < 0.95)
+		world_traffic(p, 0, 0);
+	else
+		p->o.gid_moved = !p->o.gid_moved;
+}
+
+static void assert_in_order(const struct verdict *v)
+{
+	assert_in_range(v->last_ms, v->onset_ms, f.w.now_ms);
+	assert_true(v->last_unix_ms >= v->onset_unix_ms);
+	assert_true(v->over_ms == 0 || v->over_ms >= v->last_ms);
+}
+
+/* Whatever happens, no verdict begins after it was last seen. */
+static void no_onset_after_the_last_sighting(void **state)
+{
+	unsigned seen[N_CAUSES] = {0}, causes = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		begin(4);
+		f.w.random = seed * 2654435761u + 1;
+		strcpy(f.w.ports[0].o.function, "0000:03:00.0");
+		for (size_t i = 0; i < 4; i++) {
+			f.w.ports[i].o.pods = three_pods;
+			if (i > 1)
+				strcpy(f.w.ports[i].o.parent, "0000:03:00.0");
+		}
+		for (int second = 0; second < 400; second++) {
+			size_t n;
+			const struct verdict *all;
+
+			if (second > 30 && world_random(&f.w) < 0.2)
+				happen(&f.w.ports[(size_t)(4 * world_random(&f.w))]);
+			run(1);
+			all = diagnosis_verdicts(f.d, &n);
+			for (size_t i = 0; i < n; i++) {
+				assert_in_order(&all[i]);
+				causes += seen[all[i].cause]++ == 0;
+			}
+		}
+		teardown(NULL);
+	}
+	assert_in_range(causes, N_CAUSES / 3, N_CAUSES);
+}
+
+/* Queue pairs that failed while the rule could not decide yet: the fault began when they did. */
+static void a_peer_that_is_gone_since_its_failures(void **state)
+{
+	const struct verdict *v;
+	uint64_t at;
+
+	(void)state;
+	begin(1);
+	run(60);
+	f.w.ports[0].o.value[SERIES_RETRIES_EXCEEDED] += 3;
+	run(1);
+	at = f.w.now_ms;
+	run(8);
+	v = world_verdict(f.d, "mlx5_0", CAUSE_PEER_GONE);
+	assert_non_null(v);
+	assert_int_equal(v->onset_ms, at);
+	assert_int_equal(v->last_ms, at);
+}
+
 /* The limit belongs to the severity: none for a first flap while the link is down. */
 static void the_limit_of_the_severity(void **state)
 {
@@ -840,8 +1037,14 @@ TEST_GROUP(diagnosis)
 		cmocka_unit_test_teardown(queue_pairs_that_failed, teardown),
 		cmocka_unit_test_teardown(the_severity_of_a_vf, teardown),
 		cmocka_unit_test_teardown(pods_of_the_vfs_of_a_pf, teardown),
+		cmocka_unit_test_teardown(congestion_of_a_pf_and_its_vfs_is_one, teardown),
+		cmocka_unit_test_teardown(lost_packets_of_a_pf_and_its_vf_are_two, teardown),
+		cmocka_unit_test_teardown(the_pods_beside_a_noisy_one_are_affected, teardown),
 		cmocka_unit_test(the_line_is_that_of_pf_and_vfs),
 		cmocka_unit_test_teardown(a_dead_link_is_critical_at_once, teardown),
+		cmocka_unit_test_teardown(no_onset_after_the_last_sighting, teardown),
+		cmocka_unit_test_teardown(a_peer_that_is_gone_since_its_failures, teardown),
+		cmocka_unit_test_teardown(an_ended_verdict_keeps_its_worst_severity, teardown),
 		cmocka_unit_test_teardown(a_dead_link_under_the_pod_of_a_vf, teardown),
 		cmocka_unit_test_teardown(the_limit_of_the_severity, teardown),
 		cmocka_unit_test(a_counter_that_moved_first),

@@ -92,26 +92,31 @@ static void test_pods_of_the_vfs(void **state)
 	assert_pods(&v[7], v, 8, "");
 }
 
-/* The pods of a verdict that a pod causes are that pod, but it affects those whose verdicts it
- * explains. */
+/* A pod that causes the fault is none of the affected ones, also if a verdict that is explained
+ * names it. */
 static void test_pods_that_cause_it(void **state)
 {
-	struct verdict v[3];
-	size_t pos = 0;
+	struct verdict v[4];
 
 	(void)state;
-	make(&v[0], "mlx5_0", CAUSE_NOISY_NEIGHBOUR, "noisy");
-	make(&v[1], "mlx5_1", CAUSE_FABRIC_CONGESTION, "a");
-	make_symptom(&v[1], "mlx5_0", CAUSE_NOISY_NEIGHBOUR);
-	make(&v[2], "mlx5_2", CAUSE_PEER_GONE, "b");
+	make(&v[0], "mlx5_0", CAUSE_NOISY_NEIGHBOUR, "b");
+	v[0].n_culprits = 1;
+	strcpy(v[0].culprits[0].namespace, "train");
+	strcpy(v[0].culprits[0].name, "noisy");
 	strcpy(v[0].function, "pf");
-	assert_pods(&v[0], v, 3, "noisy ");
-	assert_string_equal(verdict_next_victim(&v[0], v, 3, &pos)->name, "a");
-	assert_null(verdict_next_victim(&v[0], v, 3, &pos));
-	pos = 0;
-	assert_null(verdict_next_victim(&v[1], v, 3, &pos));
-	assert_int_equal(verdict_relation(&v[0], v, 3, "mlx5_1", 1, "pf"), VERDICT_OF_PF);
-	assert_int_equal(verdict_relation(&v[0], v, 3, "mlx5_2", 1, "pf"), VERDICT_UNRELATED);
+	make(&v[1], "mlx5_1", CAUSE_FABRIC_CONGESTION, "a");
+	make(&v[2], "mlx5_2", CAUSE_PEER_GONE, "c");
+	make(&v[3], "mlx5_3", CAUSE_FABRIC_CONGESTION, "noisy");
+	make_symptom(&v[1], "mlx5_0", CAUSE_NOISY_NEIGHBOUR);
+	make_symptom(&v[3], "mlx5_0", CAUSE_NOISY_NEIGHBOUR);
+	assert_pods(&v[0], v, 4, "b a ");
+	assert_true(verdict_is_culprit(&v[0], "train", "noisy"));
+	assert_false(verdict_is_culprit(&v[0], "test", "noisy"));
+	assert_false(verdict_is_culprit(&v[1], "train", "noisy"));
+	/* It concerns every VF of the port, also those without a symptom. */
+	assert_int_equal(verdict_relation(&v[0], v, 4, "mlx5_2", 1, "pf"), VERDICT_OF_PF);
+	assert_int_equal(verdict_relation(&v[2], v, 4, "mlx5_2", 1, "pf"), VERDICT_OWN);
+	assert_int_equal(verdict_relation(&v[0], v, 4, "mlx5_2", 1, "other"), VERDICT_UNRELATED);
 }
 
 static void test_main_evidence(void **state)

@@ -132,6 +132,17 @@ static void test_all_pods_are_named(void **state)
 	assert_non_null(strstr(f->e.message, "train/job-75 and 3 more"));
 	assert_string_equal(f->e.pod, "job-7");
 	/* Pods whose names do not fit are counted, too. */
+	all[0].n_culprits = 1;
+	strcpy(all[0].culprits[0].namespace, "train");
+	strcpy(all[0].culprits[0].name, "noisy");
+	assert_true(verdict_event(&all[0], all, 1, 0, &f->e));
+	assert_non_null(strstr(f->e.message, " more; caused by: train/noisy"));
+	/* Without an affected pod it is the event of the pod that causes it. */
+	all[0].n_pods = 0;
+	assert_true(verdict_event(&all[0], all, 1, 0, &f->e));
+	assert_string_equal(f->e.pod, "noisy");
+	all[0].n_pods = VERDICT_PODS_MAX + 3;
+	all[0].n_culprits = 0;
 	memset(all[0].pods[1].name, 'x', sizeof(all[0].pods[1].name) - 1);
 	memset(all[0].pods[2].name, 'y', sizeof(all[0].pods[2].name) - 1);
 	assert_true(verdict_event(&all[0], all, 1, 17, &f->e));

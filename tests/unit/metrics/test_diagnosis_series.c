@@ -141,6 +141,9 @@ static void test_pods(void **state)
 		d.pod = pod_list_text(&table.held, i == 1 ? "p0" : pod);
 		assert_int_equal(pod_list_push(&table.held, &d), 0);
 	}
+	v->n_culprits = 1;
+	strcpy(v->culprits[0].namespace, "n");
+	strcpy(v->culprits[0].name, "p6");
 	assert_int_equal(diagnosis_series(p, &report, &table, &host), 0);
 	/* An event has the same pods, except its own. */
 	verdict_pods_others(&(struct verdict_holders){&report, &table, &host}, v, &others);
@@ -148,7 +151,8 @@ static void test_pods(void **state)
 	assert_string_equal(others.data, "n/p2,n/p3,n/p4,n/p5,n/p6");
 	text_done(&others);
 	text = page_text(p, METRICS_PROMETHEUS, NULL);
-	for (int i = 0; i <= VERDICT_PODS_MAX; i++) {
+	assert_non_null(strstr(text, "role=\"cause\",namespace=\"n\",pod=\"p6\"} 1\n"));
+	for (int i = 0; i < VERDICT_PODS_MAX; i++) {
 		char line[256], *at;
 
 		snprintf(line, sizeof(line),
