@@ -10,6 +10,7 @@
 #include "ctl_age.h"
 #include "ctl_cut.h"
 #include "ctl_table.h"
+#include "runbook_text.h"
 #include "search.h"
 #include "trouble_word.h"
 #include "verdict.h"
@@ -301,14 +302,18 @@ static void put_trouble(const json_t *t, const json_t *document, FILE *f)
 	fputc('\n', f);
 }
 
-/* Prints "node: keep it in service"; nothing for an older daemon. */
-static void put_node_action(const json_t *v, FILE *f)
+void ctl_show_node_action(const json_t *v, bool knows_pods, FILE *f)
 {
 	const char *name = ctl_show_diagnosis_text_of(v, "nodeAction");
+	bool is_free = knows_pods && json_is_integer(json_object_get(v, "podCount")) &&
+		       ctl_show_diagnosis_number_of(v, "podCount") == 0;
 
 	for (int a = 0; name && a < N_NODE_ACTIONS; a++)
 		if (strcmp(name, node_action_name((enum node_action)a)) == 0)
-			fprintf(f, "    node: %s\n", node_action_text((enum node_action)a));
+			fprintf(f, "    node: %s\n",
+				a == NODE_DRAIN && is_free
+					? "No pod has this port. Cordon the node, so that no job gets it."
+					: node_action_text((enum node_action)a));
 }
 
 static void put_verdict(const json_t *v, const json_t *document, FILE *f)
@@ -332,7 +337,7 @@ static void put_verdict(const json_t *v, const json_t *document, FILE *f)
 	ctl_show_diagnosis_put_pods(v, f);
 	ctl_show_diagnosis_put_line(v, "peer: ", "peer", f);
 	ctl_show_diagnosis_put_symptoms(v, f);
-	put_node_action(v, f);
+	ctl_show_node_action(v, json_is_true(json_object_get(document, "knowsPods")), f);
 	ctl_show_diagnosis_put_line(v, "advice: ", "advice", f);
 	ctl_show_diagnosis_put_line(v, "ruled out if: ", "disproof", f);
 	fputs("    more: rocectl explain ", f);
@@ -601,17 +606,21 @@ static void put_series(const char *before, const enum series *list, unsigned n, 
 
 void ctl_show_cause(const struct cause_row *row, FILE *f)
 {
+	const struct runbook_text *text = runbook_text(row->name);
 	char node[128];
 
 	fprintf(f, "%s: %s\n", row->name, row->sentence);
 	fprintf(f, "    severity: at most %s\n", severity_name(row->severity));
+	if (text)
+		fprintf(f, "    impact: %s\n    confirm: %s\n", text->impact, text->confirm);
 	fprintf(f, "    advice: %s\n    ruled out if: %s\n", row->advice, row->disproof);
 	cause_node_rule(row, node, sizeof(node));
 	fprintf(f, "    node: %s\n", node);
 	put_series("    needs: ", row->needs, row->n_needs, f);
 	put_series("    reads: ", row->reads, row->n_reads, f);
 	show_causes("    its symptoms: ", row->explains | row->explains_vfs, f);
-	fprintf(f, "    origin of the rule: %s\n", row->source);
+	fprintf(f, "    runbook: http://NODE:9907" CAUSE_FOLDER "%s (" CAUSE_RUNBOOK ")\n",
+		row->name);
 }
 
 void ctl_show_word(const struct trouble_row *word, FILE *f)

@@ -9,7 +9,8 @@
 
 /* Prints the document. undecided: lists all causes that cannot be decided, with the reasons; else
  * only their number and the first names. Ports whose link is down are printed with their pods, if
- * ctl_name_pods() has added these. */
+ * ctl_name_pods() has added these. "knowsPods", which ctl_name_pods() adds, too: a verdict without
+ * pods is one of a port that no pod has. */
 void ctl_show_diagnosis(const json_t *, bool undecided, FILE *);
 /* Prints ", since TIME (AGE)" of a trouble. */
 void ctl_show_trouble_since(const json_t *trouble, const json_t *document, FILE *);
@@ -23,7 +24,11 @@ size_t ctl_diagnosis_undecided(const json_t *);
 /* "train/llm-0, train/llm-1 and 3 more": as many of a verdict's pods as fit into `width`
  * characters, but at least one, cut if it must be. "" = none. */
 void ctl_pods_text(const json_t *verdict, size_t width, char *ret, size_t size);
-/* Prints the meaning of a cause, the advice, and the series that the cause needs. */
+/* Prints "    node: keep it in service", what to do with the node because of a verdict; nothing if
+ * it has no "nodeAction". knows_pods: if the verdict has no pods, no pod has its port. */
+void ctl_show_node_action(const json_t *verdict, bool knows_pods, FILE *);
+/* Prints the meaning of a cause, its impact, how to confirm it, the advice, and the series that the
+ * cause needs. */
 struct cause_row;
 struct trouble_row;
 void ctl_show_cause(const struct cause_row *, FILE *);
