@@ -393,11 +393,12 @@ static void answer_diagnosis(struct routes *r, const struct http_request *reques
 		return;
 	}
 	query.sources = &sources;
-	query.ended = http_param(request, "ended") != NULL;
+	query.started_unix_ms = r->started_unix_ms;
 	if (read_range(r, request, &query.since_ms, &query.until_ms, &e) < 0) {
 		reply_error(reply, &e);
 		return;
 	}
+	query.ended = http_param(request, "ended") || query.since_ms || query.until_ms;
 	query.function = routes_wanted_device(r, request, &e);
 	query.port = query.function ? routes_port_number(http_param(request, "device")) : 0;
 	if (e.code < 0)
@@ -633,9 +634,10 @@ static const struct route table[] = {
 	  KEY_POD,
 	  {"ended", "string", "any value: also list the verdicts that ended in the last hour",
 	   .example = "1"},
-	  {"since", "string", "of these, only those that ended since then, as for events",
+	  {"since", "string",
+	   "only what was open at some time since then, as for events; also what has ended",
 	   .example = "10m"},
-	  {"until", "string", "of these, only those that began until then, as for events",
+	  {"until", "string", "only what began until then, as for events; also what has ended",
 	   .example = "2100-01-02T03:04:05Z"}}},
 	{"/api/v1/diagnosis/sample",
 	 answer_sample,

@@ -90,7 +90,8 @@ static const struct schema_object objects[] = {
 	{"Rtt", "count:i meanNs:i p50Ns:i? p99Ns:i?"},
 
 	{"Diagnosis", TIMES "verdicts:[Verdict] undecided:[Undecided] notTheNetwork:[PortName] "
-			    "ports:[WatchedPort] troubles:[DeviceTrouble] ended~:[EndedVerdict]"},
+			    "ports:[WatchedPort] troubles:[DeviceTrouble] ended~:[EndedVerdict] "
+			    "since~:t? until~:t? knownSince~:t?"},
 	{"DeviceTrouble", "device:s rdma:s? netdev:s? " HOLDER TROUBLE},
 	{"Verdict", VERDICT},
 	{"EndedVerdict", VERDICT "ended:t? endedMs:i endedAs:s? explainedBy:s?"},

@@ -316,20 +316,19 @@ static int check_moment(const char *flag, const char *text, struct err *e)
 
 static int check_diagnose(const struct ctl_args *a, struct err *e)
 {
+	const char *past = a->ended ? "ended" : a->since ? "since" : a->until ? "until" : NULL;
+	const char *live = a->undecided ? "undecided" : past;
+
 	if ((a->replay || a->record) && (a->device || a->pod))
 		return err_set(e, -EINVAL,
 			       "diagnose: a scenario is %s for all devices, not for one",
 			       a->replay ? "replayed" : "recorded");
 	if (a->replay && a->record)
 		return err_set(e, -EINVAL, "diagnose: give --replay or --record, not both");
-	if ((a->undecided || a->ended) && (a->replay || a->record))
-		return err_set(e, -EINVAL, "diagnose: --%s needs the live node",
-			       a->undecided ? "undecided" : "ended");
-	if ((a->since || a->until) && !a->ended)
-		return err_set(e, -EINVAL, "diagnose: --%s needs --ended",
-			       a->since ? "since" : "until");
-	if (a->undecided && a->ended)
-		return err_set(e, -EINVAL, "diagnose: give --undecided or --ended, not both");
+	if (live && (a->replay || a->record))
+		return err_set(e, -EINVAL, "diagnose: --%s needs the live node", live);
+	if (a->undecided && past)
+		return err_set(e, -EINVAL, "diagnose: give --undecided or --%s, not both", past);
 	if (a->trace && !a->record)
 		return err_set(e, -EINVAL, "diagnose: --trace needs --record");
 	if (a->write && !a->record)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "ctl_age.h"
 #include "ctl_document.h"
 #include "ctl_known.h"
 #include "ctl_merge.h"
@@ -141,15 +142,58 @@ static void show_rest(const struct ctl *c)
 			n == 1 ? "" : "s");
 }
 
+static bool is_of_a_time(const struct ctl_args *a)
+{
+	return a->since || a->until;
+}
+
+/* Reports that part of the requested time is not remembered; false: all of it is. */
+static bool complain_unknown(const struct ctl *c, const json_t *document)
+{
+	int64_t since = ctl_age_parse(json_string_value(json_object_get(document, "since")));
+	const char *known = json_string_value(json_object_get(document, "knownSince"));
+	bool no_daemon = false;
+	json_auto_t *index = NULL;
+	const char *started;
+
+	if (ctl_diagnosis_remembers(document))
+		return false;
+	index = question_ask_quietly(c, "/api/v1", &no_daemon);
+	started = json_string_value(json_object_get(index, "started"));
+	if (started && since < ctl_age_parse(started))
+		fprintf(c->err,
+			"rocectl: rocelet has run since %.19sZ: what was before is not known\n",
+			started);
+	else
+		fprintf(c->err,
+			"rocectl: rocelet keeps ended verdicts of the last hour: what ended before "
+			"%.19sZ is not known\n",
+			known);
+	return true;
+}
+
+/* Of a time, what has ended counts as what is still open. */
+static enum ctl_exit exit_of_a_time(const struct ctl *c, const json_t *document)
+{
+	int level = ctl_diagnosis_level_with_ended(document);
+	bool unknown = complain_unknown(c, document);
+
+	return unknown && level < CTL_LEVEL_WARNING ? CTL_NO : exit_by_level(level);
+}
+
 static enum ctl_exit diagnosis_show(const struct ctl *c, json_t *document)
 {
-	if (!ctl_args_want_document(c->args) && c->args->ended)
-		ctl_show_ended(document, c->args->since || c->args->until, c->out);
+	const bool past = c->args->ended || is_of_a_time(c->args);
+
+	if (!ctl_args_want_document(c->args) && past)
+		ctl_show_ended(document, is_of_a_time(c->args), c->out);
 	else if (!ctl_args_want_document(c->args)) {
 		show_with_pods(c, document);
 		show_rest(c);
 	} else if (ctl_document_put(document, c->args->format, c->out) < 0)
 		return question_no_memory(c);
+	if (is_of_a_time(c->args))
+		return exit_of_a_time(c, document);
 	/* A list of what is over says nothing about what is wrong now. */
 	return c->args->ended ? CTL_OK : exit_by_level(ctl_diagnosis_level(document));
 }
@@ -164,7 +208,7 @@ static bool has_no_rows(const json_t *document)
 enum ctl_exit ctl_diagnosis_run(const struct ctl *c)
 {
 	/* The text output includes the number of ended verdicts. */
-	bool ended = c->args->ended || !ctl_args_want_document(c->args);
+	bool ended = c->args->ended || is_of_a_time(c->args) || !ctl_args_want_document(c->args);
 	AUTO_FREE char *path = question_path(c->args, ended ? "/api/v1/diagnosis?ended=1"
 							    : "/api/v1/diagnosis");
 	json_auto_t *document = NULL;

@@ -534,19 +534,31 @@ bool ctl_diagnosis_is_pod_port_down(const json_t *port)
 	return is_watched_as(port, "down") && json_is_true(json_object_get(port, "held"));
 }
 
-int ctl_diagnosis_level(const json_t *document)
+static int worst_level(const json_t *list, int worst)
 {
-	json_int_t worst = 0;
 	json_t *item;
 	size_t i;
 
-	for (size_t k = 0; k < ARRAY_SIZE(problem_lists); k++)
-		json_array_foreach (json_object_get(document, problem_lists[k]), i, item) {
-			json_int_t level = ctl_show_diagnosis_number_of(item, "level");
+	json_array_foreach ((json_t *)list, i, item) {
+		int level = (int)ctl_show_diagnosis_number_of(item, "level");
 
-			worst = level > worst ? level : worst;
-		}
-	return (int)worst;
+		worst = level > worst ? level : worst;
+	}
+	return worst;
+}
+
+int ctl_diagnosis_level(const json_t *document)
+{
+	int worst = 0;
+
+	for (size_t k = 0; k < ARRAY_SIZE(problem_lists); k++)
+		worst = worst_level(json_object_get(document, problem_lists[k]), worst);
+	return worst;
+}
+
+int ctl_diagnosis_level_with_ended(const json_t *document)
+{
+	return worst_level(json_object_get(document, "ended"), ctl_diagnosis_level(document));
 }
 
 void ctl_problems_text(size_t critical, size_t warnings, char *ret, size_t size)
@@ -682,24 +694,82 @@ static void add_end(struct table *t, const json_t *v)
 	table_add(t, as);
 }
 
-static void add_ended(struct table *t, const json_t *v, const json_t *document)
+/* Adds "mlx5_0/1", or the name of a trouble's device. */
+static void ctl_add_place(struct table *t, const json_t *problem)
+{
+	const char *names[] = {"rdma", "netdev", "device"}, *name = NULL;
+	char text[160];
+
+	for (size_t i = 0; i < ARRAY_SIZE(names) && !name; i++)
+		name = ctl_show_diagnosis_text_of(problem, names[i]);
+	if (!json_object_get(problem, "port")) {
+		table_add(t, name);
+		return;
+	}
+	snprintf(text, sizeof(text), "%s/%" JSON_INTEGER_FORMAT,
+		 ctl_show_diagnosis_text_of(problem, "device") ?: "-",
+		 ctl_show_diagnosis_number_of(problem, "port"));
+	table_add(t, text);
+}
+
+/* Adds a verdict that has ended, or one of which the document has no end: it is open. */
+static void add_past(struct table *t, const json_t *v, const json_t *document)
 {
 	int64_t onset = ctl_age_parse(ctl_show_diagnosis_text_of(v, "onset"));
 	int64_t ended = ctl_age_parse(ctl_show_diagnosis_text_of(v, "ended"));
-	char text[160];
+	bool is_open = !json_object_get(v, "endedAs");
+	char pods[160];
 
-	add_age(t, seconds_since(v, "ended", document));
-	add_age(t, onset >= 0 && ended >= onset ? ended - onset : -1);
+	if (is_open) {
+		table_add(t, "open");
+		add_age(t, seconds_since(v, "onset", document));
+	} else {
+		add_age(t, seconds_since(v, "ended", document));
+		add_age(t, onset >= 0 && ended >= onset ? ended - onset : -1);
+	}
 	table_add(t, ctl_show_diagnosis_text_of(v, "severity"));
-	snprintf(text, sizeof(text), "%s/%" JSON_INTEGER_FORMAT,
-		 ctl_show_diagnosis_text_of(v, "device") ?: "-",
-		 ctl_show_diagnosis_number_of(v, "port"));
-	table_add(t, text);
+	ctl_add_place(t, v);
 	table_add(t, ctl_show_diagnosis_text_of(v, "cause"));
-	add_end(t, v);
+	if (is_open)
+		table_add(t, "open");
+	else
+		add_end(t, v);
 	add_main(t, v);
-	ctl_pods_text(v, ENDED_PODS, text, sizeof(text));
-	table_add(t, text);
+	ctl_pods_text(v, ENDED_PODS, pods, sizeof(pods));
+	table_add(t, pods);
+}
+
+static void add_open_trouble(struct table *t, const json_t *trouble, const json_t *document)
+{
+	const char *namespace = ctl_show_diagnosis_text_of(trouble, "namespace");
+	const char *name = ctl_show_diagnosis_text_of(trouble, "pod");
+	char pod[384] = "";
+
+	if (name) {
+		snprintf(pod, sizeof(pod), "%s/%s", namespace ?: "-", name);
+		ctl_cut_pod(pod, sizeof(pod), ENDED_PODS, true);
+	}
+	table_add(t, "open");
+	add_age(t, seconds_since(trouble, "since", document));
+	table_add(t, ctl_show_diagnosis_text_of(trouble, "severity"));
+	ctl_add_place(t, trouble);
+	table_add(t, ctl_show_diagnosis_text_of(trouble, "word"));
+	table_add(t, "open");
+	table_add(t, "");
+	table_add(t, pod);
+}
+
+static void add_open(struct table *t, const json_t *document)
+{
+	json_t *problem;
+	size_t i;
+
+	json_array_foreach (json_object_get(document, "verdicts"), i, problem) {
+		add_past(t, problem, document);
+	}
+	json_array_foreach (json_object_get(document, "troubles"), i, problem) {
+		add_open_trouble(t, problem, document);
+	}
 }
 
 void ctl_count_ended(json_int_t n, FILE *f)
@@ -711,7 +781,13 @@ void ctl_count_ended(json_int_t n, FILE *f)
 			n, n == 1 ? "" : "s");
 }
 
-void ctl_show_ended(const json_t *document, bool is_range, FILE *f)
+bool ctl_diagnosis_remembers(const json_t *document)
+{
+	return ctl_age_parse(ctl_show_diagnosis_text_of(document, "since")) >=
+	       ctl_age_parse(ctl_show_diagnosis_text_of(document, "knownSince"));
+}
+
+void ctl_show_ended(const json_t *document, bool of_a_time, FILE *f)
 {
 	struct table t = {
 		.heads = {"ENDED", "LASTED", "SEVERITY", "PORT", "CAUSE", "AS", "AT WORST", "PODS"},
@@ -719,16 +795,17 @@ void ctl_show_ended(const json_t *document, bool is_range, FILE *f)
 	json_t *v;
 	size_t i;
 
+	if (of_a_time)
+		add_open(&t, document);
 	json_array_foreach (json_object_get(document, "ended"), i, v) {
-		add_ended(&t, v, document);
+		add_past(&t, v, document);
 	}
 	if (t.failed)
 		fputs("out of memory\n", f);
-	else if (t.n_rows == 0)
-		fputs(is_range
-			      ? "no verdict of this time has ended; rocelet keeps those of the last hour\n"
-			      : "no verdict ended in the last hour, or since rocelet's start\n",
-		      f);
+	else if (t.n_rows == 0 && !of_a_time)
+		fputs("no verdict ended in the last hour, or since rocelet's start\n", f);
+	else if (t.n_rows == 0 && ctl_diagnosis_remembers(document))
+		fputs("no problems at this time\n", f);
 	table_print(&t, NULL, f);
 	table_done(&t);
 }

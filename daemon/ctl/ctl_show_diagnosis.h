@@ -35,9 +35,11 @@ void ctl_show_cause(const struct cause_row *, FILE *);
 void ctl_show_word(const struct trouble_row *, FILE *);
 /* Prints "3 verdicts ended in the last hour: rocectl diagnose --ended"; nothing for 0. */
 void ctl_count_ended(json_int_t n, FILE *);
-/* Prints the verdicts that ended in the last hour, a line each, the newest first. is_range: only
- * those of a part of it. */
-void ctl_show_ended(const json_t *, bool is_range, FILE *);
+/* Prints the verdicts that ended in the last hour, a line each, the newest first. of_a_time: the
+ * document is of a part of it; prints the verdicts and troubles that are still open first. */
+void ctl_show_ended(const json_t *, bool of_a_time, FILE *);
+/* True if rocelet remembers every verdict that ended since the document's "since". */
+bool ctl_diagnosis_remembers(const json_t *);
 /* Prints ", better now, last seen 12s ago" if the verdict with this cause and onset is clearing. */
 void ctl_show_better(const json_t *diagnosis, const char *cause, const char *onset, FILE *);
 #define CTL_LEVEL_WARNING 2
@@ -47,3 +49,5 @@ bool ctl_diagnosis_is_pod_port_down(const json_t *port);
 /* The worst level of the verdicts and of the other troubles of pods: 0 none, 1 information, 2
  * warning, 3 critical. A port that is down while a pod holds it also counts as a warning. */
 int ctl_diagnosis_level(const json_t *);
+/* The same; verdicts that have ended count, too. */
+int ctl_diagnosis_level_with_ended(const json_t *);

@@ -616,6 +616,67 @@ static void test_ended(void **state)
 		assert_answers(routes, "diagnose --ended", CTL_OK, rows[i]);
 }
 
+#define AT_TWO(since, known, verdicts, ended)                                                      \
+	{                                                                                          \
+		"/api/v1/diagnosis?ended=1&since=02%3A10",                                         \
+			OK_JSON("{\"time\":\"2026-01-02T03:04:36.000Z\",\"since\":\"" since        \
+				"\",\"knownSince\":\"" known "\",\"verdicts\":[" verdicts          \
+				"],\"troubles\":[],\"ended\":[" ended "]}")                        \
+	}
+#define STARTED                                                                                    \
+	{                                                                                          \
+		"/api/v1", OK_JSON("{\"started\":\"2026-01-02T02:00:00.000Z\"}")                   \
+	}
+#define BEFORE_ONE "2026-01-02T01:10:00.000Z"
+#define AT_TEN	   "2026-01-02T02:10:00.000Z"
+#define KNOWN	   "2026-01-02T02:04:36.000Z"
+#define ONE_ENDED                                                                                  \
+	"{\"device\":\"mlx5_0\",\"port\":1,\"level\":2,\"severity\":\"warning\",\"cause\":"        \
+	"\"bad_link\",\"endedAs\":\"cleared\",\"onset\":\"2026-01-02T02:11:00.000Z\","             \
+	"\"ended\":\"2026-01-02T02:12:00.000Z\"}"
+
+/* What was wrong at a time: verdicts that have ended and those that are still open. Nothing is
+ * "nothing" only if rocelet remembers all of that time. */
+static void test_diagnose_of_a_time(void **state)
+{
+	static const struct fake_route both[] = {AT_TWO(AT_TEN, KNOWN, VERDICT, ONE_ENDED), STARTED,
+						 NO_MORE};
+	static const struct fake_route ended[] = {AT_TWO(AT_TEN, KNOWN, "", ONE_ENDED), STARTED,
+						  NO_MORE};
+	static const struct fake_route none[] = {AT_TWO(AT_TEN, KNOWN, "", ""), STARTED, NO_MORE};
+	static const struct fake_route early[] = {AT_TWO(BEFORE_ONE, KNOWN, "", ""), STARTED,
+						  NO_MORE};
+	static const struct fake_route kept[] = {AT_TWO("2026-01-02T02:03:00.000Z", KNOWN, "", ""),
+						 STARTED, NO_MORE};
+	static const struct fake_route trouble[] = {
+		{"/api/v1/diagnosis",
+		 OK_JSON("{\"time\":\"2026-01-02T03:04:36.000Z\",\"since\":\"" AT_TEN
+			 "\",\"knownSince\":"
+			 "\"" KNOWN "\",\"verdicts\":[],\"troubles\":[" LINK_DOWN
+			 "],\"ended\":[]}")},
+		NO_MORE};
+	static const struct fake_route early_open[] = {AT_TWO(BEFORE_ONE, KNOWN, VERDICT, ""),
+						       STARTED, NO_MORE};
+
+	(void)state;
+	assert_answers(both, "diagnose --since 02:10", CTL_CRITICAL,
+		       "open   31s     critical  mlx5_4/1  packet_loss  open ");
+	assert_answers(both, "diagnose --since 02:10 --ended", CTL_CRITICAL,
+		       "52m    60s     warning   mlx5_0/1  bad_link     cleared ");
+	assert_answers(ended, "diagnose --since 02:10 --until 02:20", CTL_WARNING, "bad_link");
+	assert_answers(none, "diagnose --since 02:10", CTL_OK, "no problems at this time\n");
+	assert_answers(early, "diagnose --since 02:10", CTL_NO,
+		       "rocectl: rocelet has run since 2026-01-02T02:00:00Z: what was before is "
+		       "not known\n");
+	assert_answers(kept, "diagnose --since 02:10", CTL_NO,
+		       "rocectl: rocelet keeps ended verdicts of the last hour: what ended before "
+		       "2026-01-02T02:04:36Z is not known\n");
+	assert_answers(early_open, "diagnose --since 02:10", CTL_CRITICAL, "is not known\n");
+	assert_answers(early, "diagnose --since 02:10 -o json", CTL_NO, "\"knownSince\"");
+	assert_answers(trouble, "diagnose --since 02:10", CTL_WARNING,
+		       "open   31s     warning   mlx5_4  link_down  open  -         train/llm-0\n");
+}
+
 /* doctor, status and explain mention problems of the network even if rocelet itself has none. */
 static void test_no_all_clear_with_open_verdicts(void **state)
 {
@@ -1021,6 +1082,7 @@ TEST_GROUP(ctl)
 		cmocka_unit_test(test_completion_of_live_names),
 		cmocka_unit_test(test_unknown_names),
 		cmocka_unit_test(test_ended),
+		cmocka_unit_test(test_diagnose_of_a_time),
 		cmocka_unit_test(test_no_all_clear_with_open_verdicts),
 		cmocka_unit_test(test_explain_is_the_whole_answer),
 		cmocka_unit_test(test_explain_cause),
