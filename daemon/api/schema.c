@@ -79,8 +79,9 @@ static const struct schema_object objects[] = {
 	 "type:s reason:s namespace:s? pod:s? pods:[VerdictPod] device:s? message:s? count:i first:t? "
 	 "last:t?"},
 
-	{"QueuePairs", "source:s? ageSeconds:i? error:s? dropped:i flows:b qps:[QueuePair] "
-		       "total:i"},
+	{"QueuePairs",
+	 "source:s? ageSeconds:i? error:s? retries:b dropped:i flows:b qps:[QueuePair] "
+	 "total:i"},
 	{"QueuePair", "device:s? port:i? netdev:s? qpn:i address:s? peerQpn:i? peerAddress:s? "
 		      "type:s? state:s? namespace:s? pod:s? uid:s? pid:i? comm:s? kernel:b? "
 		      "mtu:i? trafficClass:i? dscp:i? ecn:i? timeout:i? retryCount:i? "

@@ -312,6 +312,7 @@ static const struct schema_about rows[] = {
 
 	{"QueuePairs.source", "events (as of now) or netlink (see ageSeconds)", ANY},
 	{"QueuePairs.ageSeconds", "age of the table", ANY},
+	{"QueuePairs.retries", "false: rocelet has given up reading them, see error", ANY},
 	{"QueuePairs.dropped", "queue pairs for which there was no room", ANY},
 	{"QueuePairs.flows", "whether flows are counted", ANY},
 	{"QueuePairs.qps", "the queue pairs", ANY},

@@ -331,7 +331,10 @@ static void test_empty_lists_print_a_reason(void **state)
 		    "unknown: the kubelet has not reported which container has which device\n");
 	/* So may the queue pairs be, with a reason and what to do. */
 	assert_fake(OK_JSON("{\"source\":null,\"error\":null,\"qps\":[]}"), "qps", CTL_NO,
-		    "have not been read yet: repeat the command");
+		    "have not been read yet; rocelet reads them within a few seconds\n");
+	/* It has given up: no advice to wait. */
+	assert_fake(OK_JSON("{\"source\":null,\"error\":\"x\",\"retries\":false,\"qps\":[]}"),
+		    "qps", CTL_NO, "queue pairs cannot be read: x; rocelet does not retry\n");
 	assert_fake(OK_JSON("{\"source\":null,\"error\":\"queue pairs: Protocol not supported\","
 			    "\"qps\":[]}"),
 		    "qps", CTL_NO,
