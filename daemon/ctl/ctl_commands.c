@@ -115,7 +115,7 @@ static const struct ctl_flag flags[] = {
 	 "stop after N bytes; default 1000000000"},
 	{"json", 0, TYPE_NONE, NULL, FIELD(json), 0, LISTINGS | DOCUMENTS, "same as -o json"},
 	{"timeout", 0, TYPE_COUNT, "SECONDS", FIELD(timeout), SECONDS_MAX, QUERIES,
-	 "how long to wait for the daemon's answer; default 5, 45 for requests that change something"},
+	 "how long to wait for the daemon's answer; default 5, 45 for requests that change something, 20 for alive"},
 	{"socket", 0, TYPE_FILE, "PATH", FIELD(socket), 0, ANY,
 	 "socket of the daemon; default " CLIENT_SOCKET},
 	{"help", 'h', TYPE_NONE, NULL, FIELD(help), 0, ANY,

@@ -17,8 +17,7 @@
 #include "search.h"
 #include "top_view.h"
 
-/* Verdicts of severity info exit with 0. */
-static enum ctl_exit exit_by_level(int level)
+enum ctl_exit ctl_diagnosis_exit(int level)
 {
 	return level >= 3 ? CTL_CRITICAL : level == CTL_LEVEL_WARNING ? CTL_WARNING : CTL_OK;
 }
@@ -178,7 +177,7 @@ static enum ctl_exit exit_of_a_time(const struct ctl *c, const json_t *document)
 	int level = ctl_diagnosis_level_with_ended(document);
 	bool unknown = complain_unknown(c, document);
 
-	return unknown && level < CTL_LEVEL_WARNING ? CTL_NO : exit_by_level(level);
+	return unknown && level < CTL_LEVEL_WARNING ? CTL_NO : ctl_diagnosis_exit(level);
 }
 
 static enum ctl_exit diagnosis_show(const struct ctl *c, json_t *document)
@@ -195,7 +194,7 @@ static enum ctl_exit diagnosis_show(const struct ctl *c, json_t *document)
 	if (is_of_a_time(c->args))
 		return exit_of_a_time(c, document);
 	/* A list of what is over says nothing about what is wrong now. */
-	return c->args->ended ? CTL_OK : exit_by_level(ctl_diagnosis_level(document));
+	return c->args->ended ? CTL_OK : ctl_diagnosis_exit(ctl_diagnosis_level(document));
 }
 
 static bool has_no_rows(const json_t *document)

@@ -983,6 +983,19 @@ static void test_roles(void **state)
 	}
 }
 
+/* A replay exits as `diagnose` does on the node while its worst verdict is open. */
+static void test_replay_exits_as_diagnose_does(void **state)
+{
+	static char text[65536];
+
+	(void)state;
+	assert_int_equal(run("/nowhere", "diagnose --replay tests/fixtures/scenario/slow.jsonl",
+			     text, sizeof(text)),
+			 CTL_CRITICAL);
+	assert_int_equal(run("/nowhere", "diagnose --replay /nowhere.jsonl", text, sizeof(text)),
+			 CTL_NO);
+}
+
 /* The level of a diagnosis is that of its most severe verdict. */
 static void test_diagnosis_level(void **state)
 {
@@ -1095,6 +1108,7 @@ TEST_GROUP(ctl)
 		cmocka_unit_test(test_roles),
 		cmocka_unit_test(test_diagnosis),
 		cmocka_unit_test(test_diagnosis_level),
+		cmocka_unit_test(test_replay_exits_as_diagnose_does),
 		cmocka_unit_test(test_words_of_troubles),
 		cmocka_unit_test(test_words_of_the_page),
 		cmocka_unit_test(test_documents_of_unexpected_types),
