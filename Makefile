@@ -86,7 +86,7 @@ BPF_SRC := $(wildcard bpf/*.bpf.c)
 SKELS := $(BPF_SRC:bpf/%.bpf.c=$(GEN)/%.skel.h)
 PROTO := $(patsubst k8s/proto/%.proto,$(GEN)/proto/%.pb-c,$(wildcard k8s/proto/*.proto))
 # Files that must exist before any source is compiled.
-GENERATED = $(SKELS) $(PROTO:=.h) $(GEN)/version.h $(GEN)/revision.h $(GEN)/web_document.h
+GENERATED = $(SKELS) $(PROTO:=.h) $(GEN)/version.h $(GEN)/revision.h $(GEN)/web_document.h $(GEN)/runbook_rows.h
 # Sources with a main().
 MAIN := daemon/main.c daemon/ctl/rocectl.c k8s/cni/rocelet_cni.c
 SRC := $(filter-out $(MAIN),$(call files,daemon hw k8s include,*.c))
@@ -162,6 +162,10 @@ NPM_DIR := build/npm
 $(GEN)/web_document.h: $(addprefix daemon/web/,document.py markdown.py npm.py packages) docs/runbook.md docs/fleet.md docs/reference/config.schema.json $(wildcard daemon/web/*.html daemon/web/*.css daemon/web/*.js) $(GEN)/version.h
 	$(Q)mkdir -p $(@D) $(NPM_DIR)
 	$(Q)python3 -B daemon/web/document.py daemon/web $(NPM_DIR) docs/runbook.md docs/reference/config.schema.json $(VERSION) $@
+
+$(GEN)/runbook_rows.h: daemon/diagnosis/runbook_text.py docs/runbook.md
+	$(Q)mkdir -p $(@D)
+	$(Q)python3 -B daemon/diagnosis/runbook_text.py docs/runbook.md $@
 
 # --- BPF: object -> skeleton -> the C code that loads it ---------------------------------------
 # The only architecture-dependent part of a BPF program are the registers that hold the arguments of a kprobe.

@@ -126,6 +126,12 @@ static bool api_diagnosis_is_wanted(const struct selection *s, const char *devic
 	return !q->pod || concerns_pod(s, v) || is_held_by(s, dev);
 }
 
+/* True if the time of the query does not end before this onset. */
+static bool began_in_time(const struct diagnosis_query *q, uint64_t onset_unix_ms)
+{
+	return !q->until_ms || onset_unix_ms <= q->until_ms;
+}
+
 static void api_add_verdicts(struct json_out *o, const struct diagnosis_report *r,
 			     const struct selection *s)
 {
@@ -133,7 +139,8 @@ static void api_add_verdicts(struct json_out *o, const struct diagnosis_report *
 	for (size_t i = 0; i < r->n_verdicts; i++) {
 		const struct verdict *v = &r->verdicts[i];
 
-		if (verdict_is_reported(v) && api_diagnosis_is_wanted(s, v->device, v->port, v))
+		if (verdict_is_reported(v) && began_in_time(s->q, v->onset_unix_ms) &&
+		    api_diagnosis_is_wanted(s, v->device, v->port, v))
 			json_out_value(o, NULL, verdict_json(v, r->verdicts, r->n_verdicts));
 	}
 	json_out_close(o, ']');
@@ -141,8 +148,7 @@ static void api_add_verdicts(struct json_out *o, const struct diagnosis_report *
 
 static bool is_in_range(const struct diagnosis_query *q, const struct ended_verdict *e)
 {
-	return e->ended_unix_ms >= q->since_ms &&
-	       (!q->until_ms || e->verdict.onset_unix_ms <= q->until_ms);
+	return e->ended_unix_ms >= q->since_ms && began_in_time(q, e->verdict.onset_unix_ms);
 }
 
 /* Adds the verdicts that have ended, the newest first. */
@@ -159,6 +165,25 @@ static void api_add_ended(struct json_out *o, const struct diagnosis_report *r,
 			json_out_value(o, NULL, ended_verdict_json(&r->ended[i]));
 	}
 	json_out_close(o, ']');
+}
+
+/* The time from which on every verdict that ended is in the report. */
+static uint64_t known_since(const struct diagnosis_query *q)
+{
+	const struct diagnosis_report *r = q->sources->report;
+	uint64_t since = r->unix_ms > ENDED_KEPT_MS ? r->unix_ms - ENDED_KEPT_MS : 0;
+	uint64_t oldest = r->n_ended == ENDED_MAX ? r->ended[0].ended_unix_ms : 0;
+
+	since = since > oldest ? since : oldest;
+	return since > q->started_unix_ms ? since : q->started_unix_ms;
+}
+
+static void api_add_moment(struct json_out *o, const char *key, uint64_t unix_ms)
+{
+	char text[UTC_TEXT_SIZE];
+
+	utc_text(unix_ms, text);
+	json_out_text(o, key, text);
 }
 
 static void api_open_port(struct json_out *o, const struct port_watched *port)
@@ -250,12 +275,13 @@ static void api_add_trouble(struct json_out *o, const struct host *host,
 
 /* Adds the troubles of the device. The verdicts are in the document, and api_add_lost_links() adds
  * the links. */
-static void api_add_condition_troubles(struct json_out *o, const struct host *host,
+static void api_add_condition_troubles(struct json_out *o, const struct diagnosis_query *q,
 				       const struct condition *c, const struct trouble_object *of)
 {
 	for (size_t i = 0; i < c->n; i++)
-		if (c->troubles[i].kind != TROUBLE_VERDICT && c->troubles[i].kind != TROUBLE_LINK)
-			api_add_trouble(o, host, of, trouble_json(&c->troubles[i]));
+		if (c->troubles[i].kind != TROUBLE_VERDICT && c->troubles[i].kind != TROUBLE_LINK &&
+		    began_in_time(q, c->troubles[i].since_unix_ms))
+			api_add_trouble(o, q->sources->host, of, trouble_json(&c->troubles[i]));
 }
 
 static bool wants_trouble_of(const struct diagnosis_query *q, const struct trouble_object *of)
@@ -280,7 +306,7 @@ static void api_add_held_troubles(struct json_out *o, const struct diagnosis_que
 		if (!(d->pod[0] || d->uid[0]) || !wants_trouble_of(q, &of))
 			continue;
 		condition_of_pod_device(&c, s, d);
-		api_add_condition_troubles(o, s->host, &c, &of);
+		api_add_condition_troubles(o, q, &c, &of);
 	}
 }
 
@@ -303,7 +329,7 @@ static void api_add_attached_troubles(struct json_out *o, const struct diagnosis
 		    !wants_trouble_of(q, &of))
 			continue;
 		condition_of_attachment(&c, s, a);
-		api_add_condition_troubles(o, s->host, &c, &of);
+		api_add_condition_troubles(o, q, &c, &of);
 	}
 }
 
@@ -318,12 +344,13 @@ static void api_add_free_troubles(struct json_out *o, const struct diagnosis_que
 	    (s->resources && resource_table_holder(s->resources->table, q->function, "")))
 		return;
 	condition_of_health(&c, s, q->function);
-	api_add_condition_troubles(o, s->host, &c, &of);
+	api_add_condition_troubles(o, q, &c, &of);
 }
 
-static void add_link_troubles(struct json_out *o, const struct condition_sources *s,
+static void add_link_troubles(struct json_out *o, const struct diagnosis_query *q,
 			      const struct port_watched *p)
 {
+	const struct condition_sources *s = q->sources;
 	const struct rdma_dev *dev = host_rdma_sampled(s->host, p->device);
 	const struct function *fn = dev ? host_function(s->host, rdma_function_id(dev)) : NULL;
 	const struct pod_device *d = dev && s->resources
@@ -336,7 +363,8 @@ static void add_link_troubles(struct json_out *o, const struct condition_sources
 
 	condition_of_port(&c, s, p->device, p->port, fn, d);
 	for (size_t i = 0; i < c.n; i++)
-		if (c.troubles[i].kind == TROUBLE_LINK)
+		if (c.troubles[i].kind == TROUBLE_LINK &&
+		    began_in_time(q, c.troubles[i].since_unix_ms))
 			api_add_trouble(o, s->host, &of, trouble_json(&c.troubles[i]));
 }
 
@@ -348,7 +376,7 @@ static void api_add_lost_links(struct json_out *o, const struct selection *of)
 	for (size_t i = 0; i < r->n_ports; i++)
 		if (r->ports[i].watch == WATCH_DOWN && r->ports[i].held &&
 		    api_diagnosis_is_wanted(of, r->ports[i].device, r->ports[i].port, NULL))
-			add_link_troubles(o, of->q->sources, &r->ports[i]);
+			add_link_troubles(o, of->q, &r->ports[i]);
 }
 
 static void api_add_troubles(struct json_out *o, const struct diagnosis_query *q,
@@ -367,16 +395,18 @@ char *api_diagnosis(const struct diagnosis_query *q, size_t *ret_len)
 	const struct diagnosis_report *r = q->sources->report;
 	struct selection s;
 	struct json_out o = {0};
-	char time[UTC_TEXT_SIZE];
 
 	selection_init(&s, q);
-	utc_text(r->unix_ms, time);
 	json_out_open(&o, NULL, '{');
-	json_out_text(&o, "time", time);
+	api_add_moment(&o, "time", r->unix_ms);
 	json_out_number(&o, "timeMs", r->now_ms);
 	api_add_verdicts(&o, r, &s);
-	if (q->ended)
+	if (q->ended) {
+		api_add_moment(&o, "since", q->since_ms);
+		api_add_moment(&o, "until", q->until_ms);
+		api_add_moment(&o, "knownSince", known_since(q));
 		api_add_ended(&o, r, &s);
+	}
 	api_add_undecided(&o, r, &s);
 	api_add_ports(&o, r, &s);
 	api_add_troubles(&o, q, &s);

@@ -10,9 +10,10 @@ struct diagnosis_query {
 	uint32_t port;	      /* of the function's RDMA device; 0 = all */
 	const char *pod;      /* "name" or "namespace/name" */
 	bool ended;	      /* also the verdicts that ended in the last hour */
-	/* Of these, only those that were open between these unix times; 0: since or until any
+	/* Only verdicts and troubles that were open between these unix times; 0: since or until any
 	 * time. */
 	uint64_t since_ms, until_ms;
+	uint64_t started_unix_ms;		 /* when the daemon started */
 	const struct condition_sources *sources; /* with a report */
 };
 

@@ -161,6 +161,7 @@ static void api_add_head(struct writer *w)
 	json_out_known(o, "ageSeconds", !s->events && s->read_ms,
 		       (w->input->now_ms - s->read_ms) / 1000);
 	json_out_text(o, "error", s->error);
+	json_out_bool(o, "retries", !s->given_up);
 	json_out_number(o, "dropped", t ? t->dropped : 0);
 	json_out_bool(o, "flows", w->input->sources.packets);
 }

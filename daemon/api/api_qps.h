@@ -18,7 +18,8 @@ struct api_qps_input {
 	uint64_t now_ms;   /* current time of the loop */
 };
 
-/* {"source":"events","ageSeconds":null,"error":null,"dropped":0,"flows":true,"total":1,"qps":[
+/* {"source":"events","ageSeconds":null,"error":null,"retries":true,"dropped":0,"flows":true,"total":1,
+ *  "qps":[
  *  {"device":"rxe_a","port":1,"netdev":"veth0","qpn":17,"address":"10.9.0.1","peerQpn":18,
  *   "peerAddress":"10.9.0.2","type":"RC","state":"RTS","namespace":"train","pod":"job-7",
  *   "uid":...,"pid":4711,"comm":"python3","kernel":false,"mtu":4096,"trafficClass":106,
@@ -26,7 +27,8 @@ struct api_qps_input {
  *   "received":{"packets":10,"bytes":...,"ce":0,"cnp":0,"naks":0,"rnr":0,"retransmissions":0,
  *    "rtt":{"count":5,"meanNs":8000,"p50Ns":7000,"p99Ns":15000},"lastSeen":"2026-...Z"},
  *   "sent":null}]}
- * source: "events", "netlink" (ageSeconds is the table's age) or null; flows: packets are counted
- * per queue pair. A row without a queue pair has what the frames contain: qpn and address of the
- * destination, peerAddress of the sender, and its traffic in "received". */
+ * source: "events", "netlink" (ageSeconds is the table's age) or null; retries: false if
+ * rocelet has given up reading; flows: packets are counted per queue pair. A row without a queue
+ * pair has what the frames contain: qpn and address of the destination, peerAddress of the sender,
+ * and its traffic in "received". */
 char *api_qps(const struct api_qps_input *, const struct qp_query *, size_t *ret_len);

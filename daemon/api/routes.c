@@ -20,7 +20,6 @@
 #include "explain.h"
 #include "inventory.h"
 #include "json_text.h"
-#include "moment_text.h"
 #include "openapi.h"
 #include "pool_config.h"
 #include "proposal.h"
@@ -318,15 +317,10 @@ static bool is_long(const char *name)
 static int read_range(const struct routes *r, const struct http_request *request,
 		      uint64_t *ret_since, uint64_t *ret_until, struct err *e)
 {
-	const char *since = http_param(request, "since"), *until = http_param(request, "until");
 	uint64_t now_ms = request->now_ms + r->epoch_ms;
+	int failed = query_moment(request, "since", now_ms, 0, ret_since, e);
 
-	*ret_since = *ret_until = 0;
-	if (since && !moment_text(since, now_ms, 0, ret_since))
-		return err_set(e, -EINVAL, "since is not " MOMENT_TEXT_FORMS);
-	if (until && !moment_text(until, now_ms, *ret_since, ret_until))
-		return err_set(e, -EINVAL, "until is not " MOMENT_TEXT_FORMS);
-	return 0;
+	return failed ? failed : query_moment(request, "until", now_ms, *ret_since, ret_until, e);
 }
 
 /* -EINVAL with a message: a parameter is malformed. */
@@ -405,11 +399,12 @@ static void answer_diagnosis(struct routes *r, const struct http_request *reques
 		return;
 	}
 	query.sources = &sources;
-	query.ended = http_param(request, "ended") != NULL;
+	query.started_unix_ms = r->started_unix_ms;
 	if (read_range(r, request, &query.since_ms, &query.until_ms, &e) < 0) {
 		reply_error(reply, &e);
 		return;
 	}
+	query.ended = http_param(request, "ended") || query.since_ms || query.until_ms;
 	query.function = routes_wanted_device(r, request, &e);
 	query.port = query.function ? routes_port_number(http_param(request, "device")) : 0;
 	if (e.code < 0)
@@ -645,9 +640,10 @@ static const struct route table[] = {
 	  KEY_POD,
 	  {"ended", "string", "any value: also list the verdicts that ended in the last hour",
 	   .example = "1"},
-	  {"since", "string", "of these, only those that ended since then, as for events",
+	  {"since", "string",
+	   "only what was open at some time since then, as for events; also what has ended",
 	   .example = "10m"},
-	  {"until", "string", "of these, only those that began until then, as for events",
+	  {"until", "string", "only what began until then, as for events; also what has ended",
 	   .example = "2100-01-02T03:04:05Z"}}},
 	{"/api/v1/diagnosis/sample",
 	 answer_sample,
@@ -688,7 +684,9 @@ static const struct route table[] = {
 	 "History|Histories",
 	 "the last samples of one port, or fewer samples of all ports",
 	 {{"port", "string", "all samples of this port, DEVICE/PORT", .example = "mlx5_0/1"},
-	  {"since", "integer", "with port: only those after this timeMs", .example = "1200000"},
+	  {"since", "string",
+	   "with port: only those after this timeMs, or after a time as for events",
+	   .example = "1200000"},
 	  {"every", "integer", "without port: seconds between two samples", .example = "10"},
 	  {"signals", "string", "without port: names of signals, separated by commas",
 	   .example = "bytes_received,bytes_sent"}}},
@@ -701,7 +699,8 @@ static const struct route table[] = {
 	 routes_live,
 	 "Live",
 	 "changes since a sample",
-	 {{"since", "integer", "timeMs of the newest sample that the client has",
+	 {{"since", "string",
+	   "timeMs of the newest sample that the client has, or a time as for events",
 	   .example = "1200000"},
 	  {"events", "integer", "generation of the newest event that the client has",
 	   .example = "17"},
@@ -803,7 +802,9 @@ void routes_answer(const struct http_request *request, struct http_reply *reply,
 		return;
 	}
 	route = find_route(request->path);
-	if (route && route_is_api(route) && route_check_query(route, request, &e) < 0)
+	if (route && route_is_api(route) &&
+	    (route_check_query(route, request, &e) < 0 ||
+	     routes_check_pod(routes, request, &e) < 0))
 		reply_error(reply, &e);
 	else if (route)
 		route->answer(routes, request, reply);

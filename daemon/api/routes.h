@@ -157,6 +157,10 @@ struct routes {
 /* Returns the function named by the parameter "device", which may have any of its names. NULL:
  * there is no parameter, or, with -ENODEV in err, no such device. */
 const char *routes_wanted_device(const struct routes *, const struct http_request *, struct err *);
+/* -ENOENT with a message: the parameter "pod" names a pod that is certainly not on this node: it
+ * has no device and no attachment here, no event is about it, and the runtime does not know it. A
+ * request with the parameter "wait" may wait for such a pod. */
+int routes_check_pod(const struct routes *, const struct http_request *, struct err *);
 /* Fills in the inputs of conditions; to be freed with routes_conditions_done(). -ENOMEM. */
 int routes_conditions(const struct routes *, uint64_t now_ms, struct condition_sources *ret);
 void routes_conditions_done(struct condition_sources *);

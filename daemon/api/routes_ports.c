@@ -95,14 +95,14 @@ static void history_request_free(struct history_request *a)
 }
 
 static int read_history_query(struct history_request *a, const struct http_request *request,
-			      struct err *e)
+			      uint64_t epoch_ms, struct err *e)
 {
 	const char *port = http_param(request, "port");
 	uint64_t every_s = 0;
 
 	if (port) {
 		a->port = strdup(port);
-		return a->port ? query_number(request, "since", &a->since_ms, e)
+		return a->port ? query_sample(request, "since", epoch_ms, &a->since_ms, e)
 			       : err_set(e, -ENOMEM, "out of memory");
 	}
 	if (query_number(request, "every", &every_s, e) == 0 &&
@@ -165,7 +165,7 @@ void routes_history(struct routes *r, const struct http_request *request, struct
 	}
 	a->reader = (struct report_reader){.read = make_history, .done = on_history_made};
 	a->deferred = request->soon;
-	if (read_history_query(a, request, &a->error) == 0) {
+	if (read_history_query(a, request, r->epoch_ms, &a->error) == 0) {
 		if (r->read_report && request->soon) {
 			http_keep(request->soon);
 			r->read_report(&a->reader, r->read_report_arg);
@@ -254,7 +254,7 @@ void routes_live(struct routes *r, const struct http_request *request, struct ht
 	uint64_t wait_s = 0;
 	size_t len = 0;
 
-	if (query_number(request, "since", &q.since_ms, &e) < 0 ||
+	if (query_sample(request, "since", r->epoch_ms, &q.since_ms, &e) < 0 ||
 	    query_number(request, "events", &q.events_after, &e) < 0 ||
 	    query_number(request, "wait", &wait_s, &e) < 0) {
 		reply_error(reply, &e);

@@ -79,8 +79,9 @@ static const struct schema_object objects[] = {
 	 "type:s reason:s namespace:s? pod:s? pods:[VerdictPod] device:s? message:s? count:i first:t? "
 	 "last:t?"},
 
-	{"QueuePairs", "source:s? ageSeconds:i? error:s? dropped:i flows:b qps:[QueuePair] "
-		       "total:i"},
+	{"QueuePairs",
+	 "source:s? ageSeconds:i? error:s? retries:b dropped:i flows:b qps:[QueuePair] "
+	 "total:i"},
 	{"QueuePair", "device:s? port:i? netdev:s? qpn:i address:s? peerQpn:i? peerAddress:s? "
 		      "type:s? state:s? namespace:s? pod:s? uid:s? pid:i? comm:s? kernel:b? "
 		      "mtu:i? trafficClass:i? dscp:i? ecn:i? timeout:i? retryCount:i? "
@@ -90,7 +91,8 @@ static const struct schema_object objects[] = {
 	{"Rtt", "count:i meanNs:i p50Ns:i? p99Ns:i?"},
 
 	{"Diagnosis", TIMES "verdicts:[Verdict] undecided:[Undecided] notTheNetwork:[PortName] "
-			    "ports:[WatchedPort] troubles:[DeviceTrouble] ended~:[EndedVerdict]"},
+			    "ports:[WatchedPort] troubles:[DeviceTrouble] ended~:[EndedVerdict] "
+			    "since~:t? until~:t? knownSince~:t?"},
 	{"DeviceTrouble", "device:s rdma:s? netdev:s? " HOLDER TROUBLE},
 	{"Verdict", VERDICT},
 	{"EndedVerdict", VERDICT "ended:t? endedMs:i endedAs:s? explainedBy:s?"},

@@ -307,6 +307,7 @@ static const struct schema_about rows[] = {
 
 	{"QueuePairs.source", "events (as of now) or netlink (see ageSeconds)", ANY},
 	{"QueuePairs.ageSeconds", "age of the table", ANY},
+	{"QueuePairs.retries", "false: rocelet has given up reading them, see error", ANY},
 	{"QueuePairs.dropped", "queue pairs for which there was no room", ANY},
 	{"QueuePairs.flows", "whether flows are counted", ANY},
 	{"QueuePairs.qps", "the queue pairs", ANY},
@@ -343,6 +344,9 @@ static const struct schema_about rows[] = {
 	{"Diagnosis.undecided", "causes that cannot be decided", ANY},
 	{"Diagnosis.notTheNetwork", "ports whose bottleneck is certainly not the network", ANY},
 	{"Diagnosis.troubles", "troubles of pods' devices that no verdict explains", ANY},
+	{"Diagnosis.since", "with ended: begin of the requested time; null: not limited", ANY},
+	{"Diagnosis.until", "with ended: end of the requested time; null: not limited", ANY},
+	{"Diagnosis.knownSince", "with ended: every verdict that ended since then is listed", ANY},
 	{"rule", "number of the rule in docs/reference/diagnosis.md", ANY},
 	{"onset", "time of the first bad sample", ANY},
 	{"onsetMs", "the same in ms of the node's monotonic clock", ANY},

@@ -131,7 +131,8 @@ struct daemon {
 	struct counters_watch *counters_watch;
 	struct live_watch *live_watch;
 	struct owners *owners;
-	struct qps *qps; /* NULL: queue pairs are unknown */
+	struct qps *qps;      /* NULL: queue pairs are unknown */
+	struct err qps_error; /* why they are not read; code 0: they are */
 	struct qp_ports
 		qp_ports; /* built at the generation of the table and the time that follow */
 	uint64_t qp_ports_generation, qp_ports_ns;

@@ -61,6 +61,16 @@ static void qp_sources_read(struct qp_sources *ret, struct qps_status *ret_statu
 	qps_get_sources(d->qps, ret, ret_status);
 }
 
+/* While queue pairs are not read. */
+static void qp_sources_missing(struct qp_sources *ret, struct qps_status *ret_status, void *arg)
+{
+	const struct daemon *d = arg;
+
+	*ret = (struct qp_sources){.sandboxes = known_pods(arg)};
+	*ret_status = (struct qps_status){.given_up = true};
+	snprintf(ret_status->error, sizeof(ret_status->error), "%s", d->qps_error.msg);
+}
+
 static int qp_wiring_refresh(void (*done)(uint64_t now_ms, void *done_arg), void *done_arg,
 			     void *arg)
 {
@@ -113,14 +123,16 @@ int qps_start(struct daemon *d, struct err *e)
 		.events = has_events,
 		.arg = d,
 	};
-	int r;
+	int r = d->hw.live ? qps_open(&d->qps, &d->loop, &d->hw, node_inventory(d->node), d->owners,
+				      &hooks, e)
+			   : err_set(e, -EOPNOTSUPP, "the sysfs root is not this kernel's");
 
-	if (!d->hw.live)
-		return err_set(e, -EOPNOTSUPP, "the sysfs root is not this kernel's");
-	r = qps_open(&d->qps, &d->loop, &d->hw, node_inventory(d->node), d->owners, &hooks, e);
-	if (r == 0)
-		d->routes.qp_hooks = (struct qp_hooks){
-			.fill = qp_sources_read, .refresh = qp_wiring_refresh, .arg = d};
+	if (r < 0)
+		d->qps_error = *e;
+	d->routes.qp_hooks = r < 0 ? (struct qp_hooks){.fill = qp_sources_missing, .arg = d}
+				   : (struct qp_hooks){.fill = qp_sources_read,
+						       .refresh = qp_wiring_refresh,
+						       .arg = d};
 	return r;
 }
 

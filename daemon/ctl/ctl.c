@@ -17,6 +17,7 @@
 #include "ctl_diagnose.h"
 #include "ctl_diagnosis.h"
 #include "ctl_document.h"
+#include "ctl_explain.h"
 #include "ctl_help.h"
 #include "ctl_lists.h"
 #include "ctl_merge.h"
@@ -415,7 +416,7 @@ static enum ctl_exit command_run(const struct ctl *c)
 	case CTL_TOP:
 		return ctl_top(c);
 	case CTL_EXPLAIN:
-		return ctl_diagnosis_explain(c);
+		return ctl_explain(c);
 	case CTL_WATCH:
 		return events_watch(c);
 	case CTL_DOCTOR:

@@ -316,14 +316,16 @@ static int check_moment(const char *flag, const char *text, struct err *e)
 
 static int check_diagnose(const struct ctl_args *a, struct err *e)
 {
+	const char *past = a->ended ? "ended" : a->since ? "since" : a->until ? "until" : NULL;
+
 	if ((a->replay || a->record) && (a->device || a->pod))
 		return err_set(e, -EINVAL,
 			       "diagnose: a scenario is %s for all devices, not for one",
 			       a->replay ? "replayed" : "recorded");
 	if (a->replay && a->record)
 		return err_set(e, -EINVAL, "diagnose: give --replay or --record, not both");
-	if (a->undecided && a->ended)
-		return err_set(e, -EINVAL, "diagnose: give --undecided or --ended, not both");
+	if (a->undecided && past)
+		return err_set(e, -EINVAL, "diagnose: give --undecided or --%s, not both", past);
 	if (a->replay && a->format && strcmp(a->format, "yaml") == 0)
 		return err_set(e, -EINVAL, "diagnose: a replay is printed as text or json");
 	return 0;
@@ -411,11 +413,6 @@ static bool is_diagnose_without_record(const struct ctl_args *a)
 	return a->command == CTL_DIAGNOSE && !a->record;
 }
 
-static bool is_diagnose_of_now(const struct ctl_args *a)
-{
-	return a->command == CTL_DIAGNOSE && !a->ended;
-}
-
 static bool is_cause(const struct ctl_args *a)
 {
 	return a->cause != NULL;
@@ -443,10 +440,9 @@ static const struct unused_flags {
 	{is_packet_list, "flows", "is not used with --packets"},
 	{is_json_as_configmap, "configmap", "is always YAML"},
 	{is_merge, "timeout", "is not used with --merge"},
-	{is_replay, "undecided|ended|timeout", "is not used with --replay"},
-	{is_record, "undecided|ended|output|json", "is not used with --record"},
+	{is_replay, "undecided|ended|since|until|timeout", "is not used with --replay"},
+	{is_record, "undecided|ended|since|until|output|json", "is not used with --record"},
 	{is_diagnose_without_record, "write|trace", "needs --record"},
-	{is_diagnose_of_now, "since|until", "needs --ended"},
 	{is_cause, "device|pod|namespace|timeout", "is not used with a cause"},
 	{is_sniff_of_host, "timeout", "needs --pod"},
 	{is_problem_of_rocelet, "severity", "is only for rdma"},

@@ -57,7 +57,7 @@ static const struct ctl_flag flags[] = {
 	 BIT(CTL_EVENTS) | BIT(CTL_QPS) | BIT(CTL_PCAP),
 	 "print at most N: the newest events, the first queue pairs or packets"},
 	{"since", 0, TYPE_TEXT, "TIME", FIELD(since), 0, BIT(CTL_EVENTS) | BIT(CTL_DIAGNOSE),
-	 "select what was since 10m or 1d ago, 02:10 (UTC) or 2026-11-30T02:10:00Z"},
+	 "select what was since 10m or 1d ago, 02:10 (UTC) or 2026-11-30T02:10:00Z; with diagnose also what has ended"},
 	{"until", 0, TYPE_TEXT, "TIME", FIELD(until), 0, BIT(CTL_EVENTS) | BIT(CTL_DIAGNOSE),
 	 "select what began until then; a time of day is the first one after --since"},
 	{"top", 0, TYPE_CHOICE, "ce|cnp|naks|retransmissions|rtt|packets", FIELD(top), 0,
@@ -115,7 +115,7 @@ static const struct ctl_flag flags[] = {
 	 "stop after N bytes; default 1000000000"},
 	{"json", 0, TYPE_NONE, NULL, FIELD(json), 0, LISTINGS | DOCUMENTS, "same as -o json"},
 	{"timeout", 0, TYPE_COUNT, "SECONDS", FIELD(timeout), SECONDS_MAX, QUERIES,
-	 "how long to wait for the daemon's answer; default 5, 45 for requests that change something"},
+	 "how long to wait for the daemon's answer; default 5, 45 for requests that change something, 20 for alive"},
 	{"socket", 0, TYPE_FILE, "PATH", FIELD(socket), 0, ANY,
 	 "socket of the daemon; default " CLIENT_SOCKET},
 	{"help", 'h', TYPE_NONE, NULL, FIELD(help), 0, ANY,
@@ -208,7 +208,7 @@ static const struct ctl_command_row rows[N_CTL_COMMANDS] = {
 		 .brief = "print what is wrong with RDMA on this node, and what to do",
 		 .text = "Each verdict comes with its evidence, the pods that it affects, advice, and what would rule it out. "
 			 "Also lists other problems of pods' devices (health, attachment, registration) and, if a pod is given, its last events. "
-			 "Exits with 4 if the worst is a warning, with 5 if it is critical.",
+			 "Exits with 4 if the worst is a warning, with 5 if it is critical; --since and --until also with 1 if nothing is known to have been wrong, but part of that time is not known.",
 		 A_DOCUMENT},
 	[CTL_DOCTOR] =
 		{.name = "doctor",

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ctl_diagnosis.h"
 #include "ctl_show_diagnosis.h"
 #include "ctl_table.h"
 #include "diagnosis_json.h"
@@ -20,6 +21,7 @@ struct replay {
 	struct diagnosis *diagnosis;
 	uint64_t now_ms;
 	uint64_t samples, n_printed;
+	enum severity worst; /* of all verdicts that were open at some time */
 };
 
 static bool wants_json(const struct replay *r)
@@ -226,6 +228,8 @@ static void replay_print_changes(struct replay *r)
 
 		if (v[i].change == VERDICT_SAME || (v[i].explained && !became_symptom))
 			continue;
+		if (v[i].change != VERDICT_CLOSED && v[i].severity > r->worst)
+			r->worst = v[i].severity;
 		if (wants_json(r))
 			add_event(r, &v[i]);
 		else
@@ -272,7 +276,7 @@ static enum ctl_exit replay_file(struct replay *r, FILE *file, struct err *e)
 		put_clear(r);
 		put_undecided(r);
 	}
-	return failed < 0 ? CTL_NO : CTL_OK;
+	return failed < 0 ? CTL_NO : ctl_diagnosis_exit((int)r->worst);
 }
 
 enum ctl_exit ctl_replay(const struct ctl_args *a, FILE *out, FILE *err)

@@ -5,8 +5,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cause.h"
 #include "cleanup.h"
+#include "ctl_age.h"
 #include "ctl_document.h"
 #include "ctl_known.h"
 #include "ctl_merge.h"
@@ -16,10 +16,8 @@
 #include "listings.h"
 #include "search.h"
 #include "top_view.h"
-#include "trouble_word.h"
 
-/* Verdicts of severity info exit with 0. */
-static enum ctl_exit exit_by_level(int level)
+enum ctl_exit ctl_diagnosis_exit(int level)
 {
 	return level >= 3 ? CTL_CRITICAL : level == CTL_LEVEL_WARNING ? CTL_WARNING : CTL_OK;
 }
@@ -47,9 +45,10 @@ static void show_with_pods(const struct ctl *c, json_t *document)
 	size_t len, width = wrap_width(c->out);
 	bool no_daemon = false;
 	json_auto_t *ports = question_ask_quietly(c, "/api/v1/ports", &no_daemon);
+	json_auto_t *pods = question_ask_quietly(c, "/api/v1/pods", &no_daemon);
 	FILE *f = open_memstream(&text, &len);
 
-	ctl_name_pods(document, ports);
+	ctl_name_pods(document, ports, pods);
 	/* With --undecided the text contains a table, which is not wrapped. */
 	if (width == 0 || !f || c->args->undecided) {
 		ctl_show_diagnosis(document, c->args->undecided, c->out);
@@ -142,17 +141,60 @@ static void show_rest(const struct ctl *c)
 			n == 1 ? "" : "s");
 }
 
+static bool is_of_a_time(const struct ctl_args *a)
+{
+	return a->since || a->until;
+}
+
+/* Reports that part of the requested time is not remembered; false: all of it is. */
+static bool complain_unknown(const struct ctl *c, const json_t *document)
+{
+	int64_t since = ctl_age_parse(json_string_value(json_object_get(document, "since")));
+	const char *known = json_string_value(json_object_get(document, "knownSince"));
+	bool no_daemon = false;
+	json_auto_t *index = NULL;
+	const char *started;
+
+	if (ctl_diagnosis_remembers(document))
+		return false;
+	index = question_ask_quietly(c, "/api/v1", &no_daemon);
+	started = json_string_value(json_object_get(index, "started"));
+	if (started && since < ctl_age_parse(started))
+		fprintf(c->err,
+			"rocectl: rocelet has run since %.19sZ: what was before is not known\n",
+			started);
+	else
+		fprintf(c->err,
+			"rocectl: rocelet keeps ended verdicts of the last hour: what ended before "
+			"%.19sZ is not known\n",
+			known);
+	return true;
+}
+
+/* Of a time, what has ended counts as what is still open. */
+static enum ctl_exit exit_of_a_time(const struct ctl *c, const json_t *document)
+{
+	int level = ctl_diagnosis_level_with_ended(document);
+	bool unknown = complain_unknown(c, document);
+
+	return unknown && level < CTL_LEVEL_WARNING ? CTL_NO : ctl_diagnosis_exit(level);
+}
+
 static enum ctl_exit diagnosis_show(const struct ctl *c, json_t *document)
 {
-	if (!ctl_args_want_document(c->args) && c->args->ended)
-		ctl_show_ended(document, c->args->since || c->args->until, c->out);
+	const bool past = c->args->ended || is_of_a_time(c->args);
+
+	if (!ctl_args_want_document(c->args) && past)
+		ctl_show_ended(document, is_of_a_time(c->args), c->out);
 	else if (!ctl_args_want_document(c->args)) {
 		show_with_pods(c, document);
 		show_rest(c);
 	} else if (ctl_document_put(document, c->args->format, c->out) < 0)
 		return question_no_memory(c);
+	if (is_of_a_time(c->args))
+		return exit_of_a_time(c, document);
 	/* A list of what is over says nothing about what is wrong now. */
-	return c->args->ended ? CTL_OK : exit_by_level(ctl_diagnosis_level(document));
+	return c->args->ended ? CTL_OK : ctl_diagnosis_exit(ctl_diagnosis_level(document));
 }
 
 static bool has_no_rows(const json_t *document)
@@ -165,7 +207,7 @@ static bool has_no_rows(const json_t *document)
 enum ctl_exit ctl_diagnosis_run(const struct ctl *c)
 {
 	/* The text output includes the number of ended verdicts. */
-	bool ended = c->args->ended || !ctl_args_want_document(c->args);
+	bool ended = c->args->ended || is_of_a_time(c->args) || !ctl_args_want_document(c->args);
 	AUTO_FREE char *path = question_path(c->args, ended ? "/api/v1/diagnosis?ended=1"
 							    : "/api/v1/diagnosis");
 	json_auto_t *document = NULL;
@@ -202,155 +244,4 @@ enum ctl_exit ctl_diagnosis_doctor(const struct ctl *c)
 	else if (ctl_document_put(document, c->args->format, c->out) < 0)
 		r = question_no_memory(c);
 	return r;
-}
-
-/* Prints what to do first about the worst verdict of these ports, and what changed before it. */
-static void show_first_step(const struct ctl *c, const json_t *ports)
-{
-	const json_t *worst = ctl_show_worst_verdict(ports);
-	bool no_daemon = false;
-	json_auto_t *events = worst ? question_ask_quietly(c, "/api/v1/events", &no_daemon) : NULL;
-
-	if (worst)
-		ctl_show_first_step(worst, events, c->out);
-}
-
-/* Explains the device that the arguments name. */
-static enum ctl_exit ctl_explain_device(const struct ctl *c)
-{
-	AUTO_FREE char *path = question_path(c->args, "/api/v1/explain");
-	AUTO_FREE char *of_ports = question_path(c->args, "/api/v1/ports");
-	json_auto_t *document = NULL, *devices = NULL, *ports = NULL, *diagnosis = NULL;
-	bool no_daemon = false;
-	enum ctl_exit r;
-
-	if (!path || !of_ports)
-		return question_no_memory(c);
-	r = question_ask(c, path, NULL, &document);
-	if (document && !ctl_args_want_document(c->args)) {
-		devices = question_ask_quietly(c, "/api/v1/devices", &no_daemon);
-		ports = question_ask_quietly(c, of_ports, &no_daemon);
-		diagnosis = question_ask_quietly(c, "/api/v1/diagnosis", &no_daemon);
-		ctl_show_explain(document, devices, ports, diagnosis, c->out);
-		show_first_step(c, ports);
-	} else if (document && ctl_document_put(document, c->args->format, c->out) < 0) {
-		r = question_no_memory(c);
-	}
-	return r;
-}
-
-/* --- a pod's devices -------------------------------------------------------------------------- */
-
-static bool is_explained(const json_t *explained, const char *id)
-{
-	json_t *other;
-	size_t i;
-
-	json_array_foreach ((json_t *)explained, i, other) {
-		if (strcmp(json_string_value(other), id) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* Explains each device of the pod's containers once. */
-static enum ctl_exit explain_pod_devices(const struct ctl *c, const json_t *pod, json_t *explained)
-{
-	enum ctl_exit r = CTL_OK;
-	json_t *container, *device;
-	size_t i, k;
-
-	json_array_foreach (json_object_get(pod, "containers"), i, container) {
-		json_array_foreach (json_object_get(container, "devices"), k, device) {
-			struct ctl_args args = *c->args;
-			const struct ctl one = {.args = &args, .out = c->out, .err = c->err};
-
-			args.pod = NULL;
-			args.device = json_string_value(json_object_get(device, "id"));
-			if (r != CTL_OK || !args.device || is_explained(explained, args.device))
-				continue;
-			json_array_append_new(explained, json_string(args.device));
-			r = ctl_explain_device(&one);
-		}
-	}
-	return r;
-}
-
-static enum ctl_exit explain_pod(const struct ctl *c)
-{
-	AUTO_FREE char *path = question_path(c->args, "/api/v1/pods");
-	json_auto_t *document = NULL, *explained = NULL;
-	json_t *pod;
-	enum ctl_exit r;
-	size_t i;
-
-	if (!path)
-		return question_no_memory(c);
-	r = question_ask(c, path, NULL, &document);
-	if (!document)
-		return r;
-	explained = json_array();
-	json_array_foreach (json_object_get(document, "pods"), i, pod) {
-		if (!ctl_args_want_document(c->args))
-			ctl_show_network(pod, c->out);
-		if (r == CTL_OK)
-			r = explain_pod_devices(c, pod, explained);
-	}
-	if (json_array_size(json_object_get(document, "pods")) == 0)
-		r = ctl_known(c);
-	return r;
-}
-
-/* --- a cause ---------------------------------------------------------------------------------- */
-
-static json_t *reads_json(const struct cause_row *row)
-{
-	json_t *list = json_array();
-
-	for (unsigned i = 0; list && i < row->n_reads; i++)
-		json_array_append_new(list, json_string(series_name(row->reads[i])));
-	return list;
-}
-
-static json_t *cause_json(const struct cause_row *row)
-{
-	return json_pack("{ss ss ss ss ss ss ss so}", "cause", row->name, "severity",
-			 severity_name(row->severity), "sentence", row->sentence, "advice",
-			 row->advice, "disproof", row->disproof, "source", row->source,
-			 "nodeAction", node_action_name(cause_node_action(row, row->severity)),
-			 "reads", reads_json(row));
-}
-
-static json_t *ctl_diagnosis_word_json(const struct trouble_row *w)
-{
-	return json_pack("{ss ss ss ss ss}", "word", w->word, "kind", w->kind, "severity",
-			 w->severity, "sentence", w->sentence, "advice", w->advice);
-}
-
-static enum ctl_exit explain_cause(const struct ctl *c)
-{
-	const int cause = cause_by_name(c->args->cause);
-	const struct trouble_row *word = trouble_row_find(c->args->cause);
-	enum ctl_exit r = CTL_OK;
-	json_auto_t *document = NULL;
-
-	if (!ctl_args_want_document(c->args)) {
-		if (cause >= 0)
-			ctl_show_cause(cause_row((enum cause)cause), c->out);
-		else
-			ctl_show_word(word, c->out);
-		return CTL_OK;
-	}
-	document = cause >= 0 ? cause_json(cause_row((enum cause)cause))
-			      : ctl_diagnosis_word_json(word);
-	if (!document || ctl_document_put(document, c->args->format, c->out) < 0)
-		r = question_no_memory(c);
-	return r;
-}
-
-enum ctl_exit ctl_diagnosis_explain(const struct ctl *c)
-{
-	return c->args->cause ? explain_cause(c)
-	       : c->args->pod ? explain_pod(c)
-			      : ctl_explain_device(c);
 }

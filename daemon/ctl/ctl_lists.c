@@ -68,15 +68,21 @@ static enum ctl_exit request_ports(const struct ctl *c, json_t **ret)
 	return no_daemon ? CTL_NO_DAEMON : r;
 }
 
+/* While a list is watched, a pod that is not on this node may come later. */
 static enum ctl_exit request_listing(const struct ctl *c, const struct listing *l, json_t **ret)
 {
 	AUTO_FREE char *path = l->source ? listing_path(l, c->args) : NULL;
+	bool no_daemon = false;
 
 	*ret = NULL;
 	if (!l->source)
 		return request_ports(c, ret);
 	if (!path)
 		return question_no_memory(c);
+	if (c->args->watch && c->args->pod) {
+		*ret = question_ask_quietly(c, path, &no_daemon);
+		return no_daemon ? CTL_NO_DAEMON : CTL_OK;
+	}
 	return question_ask(c, path, NULL, ret);
 }
 

@@ -151,10 +151,13 @@ json_t *ctl_ports(const struct ctl_answers *a)
 	return json_pack("{sO* so}", "time", ctl_merge_member(a->ports, "time"), "ports", ports);
 }
 
-void ctl_name_pods(json_t *diagnosis, const json_t *ports)
+void ctl_name_pods(json_t *diagnosis, const json_t *ports, const json_t *pods)
 {
 	json_t *port;
 	size_t i;
+
+	json_object_set_new(diagnosis, "knowsPods",
+			    json_boolean(json_is_string(ctl_merge_member(pods, "source"))));
 
 	json_array_foreach (json_object_get(diagnosis, "ports"), i, port) {
 		const json_t *named = port_among(ctl_merge_member(ports, "ports"), port);

@@ -17,8 +17,8 @@ struct ctl_answers {
 /* Every RDMA port with its link, holder and health. New reference; NULL if out of memory. */
 json_t *ctl_ports(const struct ctl_answers *);
 /* Adds "namespace" and "pod" to the ports of a diagnosis, as those of another document with "ports"
- * have them (NULL: unknown). */
-void ctl_name_pods(json_t *diagnosis, const json_t *ports);
+ * have them (NULL: unknown), and "knowsPods": a source has reported the node's pods. */
+void ctl_name_pods(json_t *diagnosis, const json_t *ports, const json_t *pods);
 /* {"ready":..., "remarks":[...]}. New reference; NULL if out of memory. */
 json_t *ctl_readiness(const struct ctl_answers *);
 /* True if the kubelet has not registered the resource, or devices of it are unhealthy. */

@@ -4,11 +4,11 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "cause.h"
 #include "cleanup.h"
 #include "ctl_age.h"
 #include "ctl_show_diagnosis.h"
 #include "ctl_table.h"
+#include "explain_document.h"
 #include "listing.h"
 #include "listings.h"
 #include "search.h"
@@ -126,25 +126,6 @@ void ctl_show_explain(const json_t *document, const json_t *devices, const json_
 	fputc('\n', f);
 }
 
-const json_t *ctl_show_worst_verdict(const json_t *ports)
-{
-	const json_t *worst = NULL;
-	json_t *port, *trouble;
-	size_t i, k;
-
-	json_array_foreach (json_object_get(ports, "ports"), i, port) {
-		json_array_foreach (json_object_get(port, "troubles"), k, trouble) {
-			const char *kind = ctl_show_text_of(trouble, "kind");
-
-			if (kind && strcmp(kind, "verdict") == 0 &&
-			    json_integer_value(json_object_get(trouble, "level")) >
-				    json_integer_value(json_object_get(worst, "level")))
-				worst = trouble;
-		}
-	}
-	return worst;
-}
-
 /* True if the event happened shortly before the moment. Verdicts are no changes. */
 static bool is_shortly_before(const json_t *event, int64_t onset)
 {
@@ -155,20 +136,21 @@ static bool is_shortly_before(const json_t *event, int64_t onset)
 	       last <= onset + 1 && last >= onset - BEFORE_S;
 }
 
-void ctl_show_first_step(const json_t *verdict, const json_t *events, FILE *f)
+void ctl_show_first_step(const json_t *document, const json_t *events, FILE *f)
 {
-	const char *word = ctl_show_text_of(verdict, "word");
-	int cause = word ? cause_by_name(word) : -1;
-	int64_t onset = ctl_age_parse(ctl_show_text_of(verdict, "since"));
+	const json_t *worst = explain_worst(document);
+	const char *since = ctl_show_text_of(worst, "onset") ?: ctl_show_text_of(worst, "since");
+	int64_t onset = ctl_age_parse(since);
 	json_t *event;
 	size_t i;
 
-	if (cause >= 0)
-		fprintf(f, "    node: %s\n",
-			node_action_text(
-				cause_node_action(cause_row((enum cause)cause),
-						  (enum severity)json_integer_value(
-							  json_object_get(verdict, "level")))));
+	ctl_show_node_action(explain_strictest(document),
+			     json_is_array(json_object_get(document, "pods")), f);
+	if (ctl_show_text_of(document, "advice")) {
+		fputs("    advice: ", f);
+		ctl_show_put_text(document, "advice", f);
+		fputc('\n', f);
+	}
 	json_array_foreach (json_object_get(events, "events"), i, event) {
 		if (onset < 0 || !is_shortly_before(event, onset))
 			continue;

@@ -11,10 +11,9 @@
  * they are clearing if `diagnosis` (/api/v1/diagnosis) is given. */
 void ctl_show_explain(const json_t *, const json_t *devices, const json_t *ports,
 		      const json_t *diagnosis, FILE *);
-/* The worst verdict among the troubles of ports; NULL: there is none. */
-const json_t *ctl_show_worst_verdict(const json_t *ports);
-/* Prints what to do with the node because of this verdict, and the events shortly before it. */
-void ctl_show_first_step(const json_t *verdict, const json_t *events, FILE *);
+/* Prints what to do with the node because of the verdicts of a device's document
+ * (explain_document.h), the advice of its worst problem, and the events shortly before that. */
+void ctl_show_first_step(const json_t *document, const json_t *events, FILE *);
 /* Prints whether the network is at fault, of a pod of /api/v1/pods. */
 void ctl_show_network(const json_t *pod, FILE *);
 /* Returns the number of findings about rocelet itself. A finding that does not name its group is

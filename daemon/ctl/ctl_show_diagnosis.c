@@ -10,6 +10,7 @@
 #include "ctl_age.h"
 #include "ctl_cut.h"
 #include "ctl_table.h"
+#include "runbook_text.h"
 #include "search.h"
 #include "trouble_word.h"
 #include "verdict.h"
@@ -323,14 +324,18 @@ static void put_trouble(const json_t *t, const json_t *document, FILE *f)
 	fputc('\n', f);
 }
 
-/* Prints "node: keep it in service"; nothing for an older daemon. */
-static void put_node_action(const json_t *v, FILE *f)
+void ctl_show_node_action(const json_t *v, bool knows_pods, FILE *f)
 {
 	const char *name = ctl_show_diagnosis_text_of(v, "nodeAction");
+	bool is_free = knows_pods && json_is_integer(json_object_get(v, "podCount")) &&
+		       ctl_show_diagnosis_number_of(v, "podCount") == 0;
 
 	for (int a = 0; name && a < N_NODE_ACTIONS; a++)
 		if (strcmp(name, node_action_name((enum node_action)a)) == 0)
-			fprintf(f, "    node: %s\n", node_action_text((enum node_action)a));
+			fprintf(f, "    node: %s\n",
+				a == NODE_DRAIN && is_free
+					? "No pod has this port. Cordon the node, so that no job gets it."
+					: node_action_text((enum node_action)a));
 }
 
 static void put_verdict(const json_t *v, const json_t *document, FILE *f)
@@ -354,7 +359,7 @@ static void put_verdict(const json_t *v, const json_t *document, FILE *f)
 	ctl_show_diagnosis_put_pods(v, f);
 	ctl_show_diagnosis_put_line(v, "peer: ", "peer", f);
 	ctl_show_diagnosis_put_symptoms(v, f);
-	put_node_action(v, f);
+	ctl_show_node_action(v, json_is_true(json_object_get(document, "knowsPods")), f);
 	ctl_show_diagnosis_put_line(v, "advice: ", "advice", f);
 	ctl_show_diagnosis_put_line(v, "ruled out if: ", "disproof", f);
 	fputs("    more: rocectl explain ", f);
@@ -551,19 +556,31 @@ bool ctl_diagnosis_is_pod_port_down(const json_t *port)
 	return is_watched_as(port, "down") && json_is_true(json_object_get(port, "held"));
 }
 
-int ctl_diagnosis_level(const json_t *document)
+static int worst_level(const json_t *list, int worst)
 {
-	json_int_t worst = 0;
 	json_t *item;
 	size_t i;
 
-	for (size_t k = 0; k < ARRAY_SIZE(problem_lists); k++)
-		json_array_foreach (json_object_get(document, problem_lists[k]), i, item) {
-			json_int_t level = ctl_show_diagnosis_number_of(item, "level");
+	json_array_foreach ((json_t *)list, i, item) {
+		int level = (int)ctl_show_diagnosis_number_of(item, "level");
 
-			worst = level > worst ? level : worst;
-		}
-	return (int)worst;
+		worst = level > worst ? level : worst;
+	}
+	return worst;
+}
+
+int ctl_diagnosis_level(const json_t *document)
+{
+	int worst = 0;
+
+	for (size_t k = 0; k < ARRAY_SIZE(problem_lists); k++)
+		worst = worst_level(json_object_get(document, problem_lists[k]), worst);
+	return worst;
+}
+
+int ctl_diagnosis_level_with_ended(const json_t *document)
+{
+	return worst_level(json_object_get(document, "ended"), ctl_diagnosis_level(document));
 }
 
 void ctl_problems_text(size_t critical, size_t warnings, char *ret, size_t size)
@@ -623,17 +640,21 @@ static void put_series(const char *before, const enum series *list, unsigned n, 
 
 void ctl_show_cause(const struct cause_row *row, FILE *f)
 {
+	const struct runbook_text *text = runbook_text(row->name);
 	char node[128];
 
 	fprintf(f, "%s: %s\n", row->name, row->sentence);
 	fprintf(f, "    severity: at most %s\n", severity_name(row->severity));
+	if (text)
+		fprintf(f, "    impact: %s\n    confirm: %s\n", text->impact, text->confirm);
 	fprintf(f, "    advice: %s\n    ruled out if: %s\n", row->advice, row->disproof);
 	cause_node_rule(row, node, sizeof(node));
 	fprintf(f, "    node: %s\n", node);
 	put_series("    needs: ", row->needs, row->n_needs, f);
 	put_series("    reads: ", row->reads, row->n_reads, f);
 	show_causes("    its symptoms: ", row->explains | row->explains_vfs, f);
-	fprintf(f, "    origin of the rule: %s\n", row->source);
+	fprintf(f, "    runbook: http://NODE:9907" CAUSE_FOLDER "%s (" CAUSE_RUNBOOK ")\n",
+		row->name);
 }
 
 void ctl_show_word(const struct trouble_row *word, FILE *f)
@@ -695,24 +716,82 @@ static void add_end(struct table *t, const json_t *v)
 	table_add(t, as);
 }
 
-static void add_ended(struct table *t, const json_t *v, const json_t *document)
+/* Adds "mlx5_0/1", or the name of a trouble's device. */
+static void ctl_add_place(struct table *t, const json_t *problem)
+{
+	const char *names[] = {"rdma", "netdev", "device"}, *name = NULL;
+	char text[160];
+
+	for (size_t i = 0; i < ARRAY_SIZE(names) && !name; i++)
+		name = ctl_show_diagnosis_text_of(problem, names[i]);
+	if (!json_object_get(problem, "port")) {
+		table_add(t, name);
+		return;
+	}
+	snprintf(text, sizeof(text), "%s/%" JSON_INTEGER_FORMAT,
+		 ctl_show_diagnosis_text_of(problem, "device") ?: "-",
+		 ctl_show_diagnosis_number_of(problem, "port"));
+	table_add(t, text);
+}
+
+/* Adds a verdict that has ended, or one of which the document has no end: it is open. */
+static void add_past(struct table *t, const json_t *v, const json_t *document)
 {
 	int64_t onset = ctl_age_parse(ctl_show_diagnosis_text_of(v, "onset"));
 	int64_t ended = ctl_age_parse(ctl_show_diagnosis_text_of(v, "ended"));
-	char text[160];
+	bool is_open = !json_object_get(v, "endedAs");
+	char pods[160];
 
-	add_age(t, seconds_since(v, "ended", document));
-	add_age(t, onset >= 0 && ended >= onset ? ended - onset : -1);
+	if (is_open) {
+		table_add(t, "open");
+		add_age(t, seconds_since(v, "onset", document));
+	} else {
+		add_age(t, seconds_since(v, "ended", document));
+		add_age(t, onset >= 0 && ended >= onset ? ended - onset : -1);
+	}
 	table_add(t, ctl_show_diagnosis_text_of(v, "severity"));
-	snprintf(text, sizeof(text), "%s/%" JSON_INTEGER_FORMAT,
-		 ctl_show_diagnosis_text_of(v, "device") ?: "-",
-		 ctl_show_diagnosis_number_of(v, "port"));
-	table_add(t, text);
+	ctl_add_place(t, v);
 	table_add(t, ctl_show_diagnosis_text_of(v, "cause"));
-	add_end(t, v);
+	if (is_open)
+		table_add(t, "open");
+	else
+		add_end(t, v);
 	add_main(t, v);
-	ctl_pods_text(v, ENDED_PODS, text, sizeof(text));
-	table_add(t, text);
+	ctl_pods_text(v, ENDED_PODS, pods, sizeof(pods));
+	table_add(t, pods);
+}
+
+static void add_open_trouble(struct table *t, const json_t *trouble, const json_t *document)
+{
+	const char *namespace = ctl_show_diagnosis_text_of(trouble, "namespace");
+	const char *name = ctl_show_diagnosis_text_of(trouble, "pod");
+	char pod[384] = "";
+
+	if (name) {
+		snprintf(pod, sizeof(pod), "%s/%s", namespace ?: "-", name);
+		ctl_cut_pod(pod, sizeof(pod), ENDED_PODS, true);
+	}
+	table_add(t, "open");
+	add_age(t, seconds_since(trouble, "since", document));
+	table_add(t, ctl_show_diagnosis_text_of(trouble, "severity"));
+	ctl_add_place(t, trouble);
+	table_add(t, ctl_show_diagnosis_text_of(trouble, "word"));
+	table_add(t, "open");
+	table_add(t, "");
+	table_add(t, pod);
+}
+
+static void add_open(struct table *t, const json_t *document)
+{
+	json_t *problem;
+	size_t i;
+
+	json_array_foreach (json_object_get(document, "verdicts"), i, problem) {
+		add_past(t, problem, document);
+	}
+	json_array_foreach (json_object_get(document, "troubles"), i, problem) {
+		add_open_trouble(t, problem, document);
+	}
 }
 
 void ctl_count_ended(json_int_t n, FILE *f)
@@ -724,7 +803,13 @@ void ctl_count_ended(json_int_t n, FILE *f)
 			n, n == 1 ? "" : "s");
 }
 
-void ctl_show_ended(const json_t *document, bool is_range, FILE *f)
+bool ctl_diagnosis_remembers(const json_t *document)
+{
+	return ctl_age_parse(ctl_show_diagnosis_text_of(document, "since")) >=
+	       ctl_age_parse(ctl_show_diagnosis_text_of(document, "knownSince"));
+}
+
+void ctl_show_ended(const json_t *document, bool of_a_time, FILE *f)
 {
 	struct table t = {
 		.heads = {"ENDED", "LASTED", "SEVERITY", "PORT", "CAUSE", "AS", "AT WORST", "PODS"},
@@ -732,16 +817,17 @@ void ctl_show_ended(const json_t *document, bool is_range, FILE *f)
 	json_t *v;
 	size_t i;
 
+	if (of_a_time)
+		add_open(&t, document);
 	json_array_foreach (json_object_get(document, "ended"), i, v) {
-		add_ended(&t, v, document);
+		add_past(&t, v, document);
 	}
 	if (t.failed)
 		fputs("out of memory\n", f);
-	else if (t.n_rows == 0)
-		fputs(is_range
-			      ? "no verdict of this time has ended; rocelet keeps those of the last hour\n"
-			      : "no verdict ended in the last hour, or since rocelet's start\n",
-		      f);
+	else if (t.n_rows == 0 && !of_a_time)
+		fputs("no verdict ended in the last hour, or since rocelet's start\n", f);
+	else if (t.n_rows == 0 && ctl_diagnosis_remembers(document))
+		fputs("no problems at this time\n", f);
 	table_print(&t, NULL, f);
 	table_done(&t);
 }

@@ -463,11 +463,12 @@ static char *qps_unknown(const json_t *document)
 	if (!json_is_null(json_object_get(document, "source")))
 		return NULL;
 	if (!error)
-		return strdup("queue pairs have not been read yet: repeat the command in a few "
+		return strdup("queue pairs have not been read yet; rocelet reads them within a few "
 			      "seconds");
 	return text_make(
 		"queue pairs cannot be read: %s; %s", error,
-		strstr(error, strerror(EPROTONOSUPPORT))
+		json_is_false(json_object_get(document, "retries")) ? "rocelet does not retry"
+		: strstr(error, strerror(EPROTONOSUPPORT))
 			? "this kernel has no RDMA: load ib_core and the NIC's RDMA driver, such as mlx5_ib"
 			: "rocelet retries; with BPF (overlay native) it does not need this read");
 }

@@ -39,6 +39,7 @@ struct qps_status {
 	bool events;	  /* BPF events keep it up to date */
 	uint64_t read_ms; /* loop time of the last dump from RDMA netlink; 0 = never */
 	char error[256];  /* why the dump failed, "" = it succeeded */
+	bool given_up;	  /* they are never read, because of the error */
 };
 
 /* The data to join. Each may be NULL: not available. */

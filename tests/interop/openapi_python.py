@@ -118,12 +118,12 @@ def filters_every_list(api, daemon):
     """A filter returns exactly the matching items of the whole list."""
     vf = daemon_judge.VFS[0]
     for url, name, chosen in (("devices?device=" + vf, "devices", lambda d: d["id"] == vf), ("devices?kind=vf", "devices", lambda d: d["kind"] == "vf"),
-                              ("devices?pod=a/b", "devices", lambda d: False), ("devices?namespace=a", "devices", lambda d: False),
-                              ("ports?device=" + vf, "ports", lambda p: p["function"] == vf), ("ports?pod=a", "ports", lambda p: False),
+                              ("devices?namespace=a", "devices", lambda d: False),
+                              ("ports?device=" + vf, "ports", lambda p: p["function"] == vf),
                               ("resources?name=" + daemon_judge.ROCE, "resources", lambda r: True), ("resources?name=x", "resources", lambda r: False),
-                              ("pods?pod=a/b", "pods", lambda p: False), ("pods?namespace=a", "pods", lambda p: False),
-                              ("attachments?pod=a/b", "attachments", lambda a: False), ("doctor?kind=kubelet", "findings", lambda f: f["kind"] == "kubelet"),
-                              ("events?pod=a/b", "events", lambda e: False), ("diagnosis?device=" + vf, "ports", lambda p: False)):
+                              ("pods?namespace=a", "pods", lambda p: False),
+                              ("doctor?kind=kubelet", "findings", lambda f: f["kind"] == "kubelet"),
+                              ("diagnosis?device=" + vf, "ports", lambda p: False)):
         path = "/api/v1/" + url.split("?", maxsplit=1)[0]
         everything = json.loads(daemon.get(path))[name]
         status, _, text = answer_of(daemon, "/api/v1/" + url)

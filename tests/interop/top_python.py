@@ -144,7 +144,7 @@ def drives_a_terminal(top):
         t.press("Space")
         t.until("it is frozen", lambda s: "FROZEN" in s.splitlines()[0])
         t.press("Space", "Enter")
-        t.until("queue pairs", lambda s: "queue pairs of" in s and ("queue pairs cannot be read" in s or "have not been read yet" in s))
+        t.until("queue pairs", lambda s: "queue pairs of" in s and "queue pairs cannot be read: the sysfs root" in s)
         t.press("Escape")
         t.until("ports again", lambda s: first in s and len(rows(s)) > 2)
         t.tmux("resize-window", "-x", "40", "-y", "10")

@@ -20,6 +20,7 @@
 #include "host_builder.h"
 #include "resource_tables.h"
 #include "test_group.h"
+#include "utc_text.h"
 
 struct fixture {
 	struct diagnosis_report report;
@@ -170,6 +171,62 @@ static void test_lost_link(void **state)
 	json_decref(document);
 }
 
+static json_t *ask_time(const struct fixture *f, uint64_t since_ms, uint64_t until_ms)
+{
+	const struct diagnosis_query q = {.ended = true,
+					  .since_ms = since_ms,
+					  .until_ms = until_ms,
+					  .started_unix_ms = f->report.unix_ms - 600000,
+					  .sources = &f->sources};
+	size_t len;
+	char *text = api_diagnosis(&q, &len);
+	json_t *document = json_loads(text, 0, NULL);
+
+	free(text);
+	return document;
+}
+
+static void assert_size(const json_t *document, const char *list, size_t n)
+{
+	assert_int_equal(json_array_size(json_object_get(document, list)), n);
+}
+
+static void assert_time(const json_t *document, const char *key, uint64_t unix_ms)
+{
+	char text[UTC_TEXT_SIZE];
+
+	utc_text(unix_ms, text);
+	assert_string_equal(json_string_value(json_object_get(document, key)), text);
+}
+
+/* Open verdicts belong to a time as ended ones do, and the document has the time from which on all
+ * that ended is remembered. */
+static void test_a_time(void **state)
+{
+	struct fixture *f = *state;
+	const uint64_t now = f->report.unix_ms;
+	uint64_t onset = f->report.verdicts[0].onset_unix_ms;
+	json_t *document;
+
+	document = ask_time(f, onset - 60000, onset);
+	assert_size(document, "verdicts", 2);
+	assert_time(document, "since", onset - 60000);
+	assert_time(document, "until", onset);
+	assert_time(document, "knownSince", now - 600000);
+	json_decref(document);
+	document = ask_time(f, onset - 60000, onset - 1000);
+	assert_size(document, "verdicts", 0);
+	assert_size(document, "troubles", 1); /* since when is not known */
+	json_decref(document);
+	f->report.n_ended = ENDED_MAX;
+	f->report.ended = calloc(ENDED_MAX, sizeof(*f->report.ended));
+	f->report.ended[0].ended_unix_ms = now - 1000;
+	document = ask_time(f, 0, 0);
+	assert_true(json_is_null(json_object_get(document, "since")));
+	assert_time(document, "knownSince", now - 1000); /* a full list has dropped some */
+	json_decref(document);
+}
+
 TEST_GROUP(api_diagnosis)
 {
 	const struct CMUnitTest tests[] = {
@@ -178,6 +235,7 @@ TEST_GROUP(api_diagnosis)
 		cmocka_unit_test_setup_teardown(test_selections, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_one_port, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_lost_link, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_time, setup, teardown),
 	};
 
 	return test_group_run(tests, NULL, NULL);

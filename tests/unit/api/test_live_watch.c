@@ -231,8 +231,10 @@ static void test_too_many_waiting_requests(void **state)
 
 static void test_invalid_parameters(void **state)
 {
-	static const char *const numbers[] = {"live?since=x", "live?events=-1", "live?wait=1x",
-					      "history?port=mlx5_0/1&since="};
+	static const char *const numbers[] = {"live?events=-1", "live?wait=1x"};
+	static const char *const moments[] = {"live?since=x",
+					      "history?port=mlx5_0/1&since=", "events?since=x",
+					      "diagnosis?since=10"};
 	struct node *n = start();
 	struct client c;
 
@@ -242,6 +244,14 @@ static void test_invalid_parameters(void **state)
 		ask(n, &c, numbers[i]);
 		assert_answer(n, &c, 400, "is not a number", NULL);
 	}
+	for (size_t i = 0; i < sizeof(moments) / sizeof(moments[0]); i++) {
+		ask(n, &c, moments[i]);
+		assert_answer(n, &c, 400, "since is not an age such as 10m, a time of day", NULL);
+	}
+	ask(n, &c, "history?port=mlx5_0/1&since=10m");
+	assert_answer(n, &c, 200, "\"atMs\":[]", NULL);
+	ask(n, &c, "live?since=1970-01-01T00:00:00Z");
+	assert_answer(n, &c, 200, "\"timeMs\":1000", NULL);
 	ask(n, &c, "history?every=x");
 	assert_answer(n, &c, 400, "is not a number", NULL);
 	ask(n, &c, "history?every=9");

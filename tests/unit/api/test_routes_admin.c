@@ -267,8 +267,6 @@ static void test_reading(void **state)
 	assert_asked(n, "GET", "/api/v1/attachments", "", 200, "\"step\":\"configure\"");
 	assert_asked(n, "GET", "/api/v1/events?pod=job-7&limit=3&device=0000:03:00.2", "", 200,
 		     "as net1");
-	assert_asked(n, "GET", "/api/v1/events?pod=job-8", "", 200,
-		     "{\"generation\":2,\"events\":[]}");
 	assert_asked(n, "GET", "/api/v1/events?limit=x", "", 400, "limit");
 	assert_asked(n, "GET", "/api/v1/events?since=x", "", 400, "since");
 	assert_asked(n, "GET", "/api/v1/events?since=99999999999d", "", 200, "it left");
@@ -286,6 +284,34 @@ static void test_reading(void **state)
 	assert_asked(n, "GET", "/api/v1/doctor", "", 200, "\"kind\":\"drift\"");
 	assert_asked(n, "GET", "/api/v1/devices", "", 200, "\"why\":\"in use by container");
 	assert_asked(n, "GET", "/api/v1/pods", "", 200, "\"attachment\":{");
+	stop(n);
+}
+
+/* A pod that is certainly not on this node is an error of every list, not an empty list. */
+static void test_a_pod_that_is_not_here(void **state)
+{
+	static const char *const paths[] = {"devices", "pods",	"attachments", "events",
+					    "qps",     "ports", "diagnosis",   "doctor"};
+	struct node *n = start();
+	char query[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		snprintf(query, sizeof(query), "/api/v1/%s?pod=none", paths[i]);
+		assert_asked(n, "GET", query, "", 404,
+			     "{\"error\":\"none has no device on this node\"}");
+		snprintf(query, sizeof(query), "/api/v1/%s?pod=jobb-7", paths[i]);
+		assert_asked(n, "GET", query, "", 404, "; did you mean train/job-7?\"}");
+	}
+	/* It is known by its device, or an event is left of it. */
+	assert_asked(n, "GET", "/api/v1/devices?pod=train/job-7", "", 200, "job-7");
+	assert_asked(n, "GET", "/api/v1/devices?pod=other/job-7", "", 404, "did you mean");
+	/* If the kubelet's list is not the current one, the pod may be here. */
+	n->resources.held.source = POD_SOURCE_NONE;
+	assert_asked(n, "GET", "/api/v1/devices?pod=none", "", 200, "\"devices\":[]");
+	n->resources.held.source = POD_SOURCE_API;
+	strcpy(n->resources.held_error, "no answer");
+	assert_asked(n, "GET", "/api/v1/devices?pod=none", "", 200, "\"devices\":[]");
 	stop(n);
 }
 
@@ -420,6 +446,7 @@ TEST_GROUP(routes_admin)
 		cmocka_unit_test(test_errors_of_the_engine_are_returned),
 		cmocka_unit_test(test_invalid_requests_reach_no_hook),
 		cmocka_unit_test(test_reading),
+		cmocka_unit_test(test_a_pod_that_is_not_here),
 		cmocka_unit_test(test_devices_follow_the_attachments),
 		cmocka_unit_test(test_rocectl_sends_requests),
 		cmocka_unit_test(test_rocectl_prints_errors),

@@ -21,6 +21,7 @@
 #include "ctl_show_diagnosis.h"
 #include "golden.h"
 #include "health.h"
+#include "runbook_text.h"
 #include "test_group.h"
 #include "trouble_word.h"
 #include "version.h"
@@ -336,7 +337,10 @@ static void test_empty_lists_print_a_reason(void **state)
 		    "no container has a device\n");
 	/* So may the queue pairs be, with a reason and what to do. */
 	assert_fake(OK_JSON("{\"source\":null,\"error\":null,\"qps\":[]}"), "qps", CTL_NO,
-		    "have not been read yet: repeat the command");
+		    "have not been read yet; rocelet reads them within a few seconds\n");
+	/* It has given up: no advice to wait. */
+	assert_fake(OK_JSON("{\"source\":null,\"error\":\"x\",\"retries\":false,\"qps\":[]}"),
+		    "qps", CTL_NO, "queue pairs cannot be read: x; rocelet does not retry\n");
 	assert_fake(OK_JSON("{\"source\":null,\"error\":\"queue pairs: Protocol not supported\","
 			    "\"qps\":[]}"),
 		    "qps", CTL_NO,
@@ -352,9 +356,11 @@ static void test_empty_lists_print_a_reason(void **state)
 
 /* --- several documents ------------------------------------------------------------------------ */
 
-#define VERDICT                                                                                    \
+#define VERDICT LOSS_OF("look", "keep")
+#define LOSS_OF(advice, node)                                                                      \
 	"{\"device\":\"mlx5_4\",\"port\":1,\"level\":3,\"severity\":\"critical\",\"cause\":"       \
-	"\"packet_loss\",\"onset\":\"2026-01-02T03:04:05.000Z\"}"
+	"\"packet_loss\",\"onset\":\"2026-01-02T03:04:05.000Z\",\"advice\":\"" advice              \
+	"\",\"nodeAction\":\"" node "\",\"podCount\":1}"
 #define VERDICT_CLEARING                                                                           \
 	"{\"device\":\"mlx5_4\",\"port\":1,\"level\":3,\"severity\":\"critical\",\"cause\":"       \
 	"\"packet_loss\",\"onset\":\"2026-01-02T03:04:05.000Z\",\"lastSeen\":"                     \
@@ -409,7 +415,7 @@ static void assert_answers(const struct fake_route *routes, const char *line, en
 			   const char *part)
 {
 	static struct fake f;
-	char text[4096];
+	char text[8192];
 	enum ctl_exit r;
 
 	fake_open(&f, NULL, routes);
@@ -625,6 +631,67 @@ static void test_ended(void **state)
 		assert_answers(routes, "diagnose --ended", CTL_OK, rows[i]);
 }
 
+#define AT_TWO(since, known, verdicts, ended)                                                      \
+	{                                                                                          \
+		"/api/v1/diagnosis?ended=1&since=02%3A10",                                         \
+			OK_JSON("{\"time\":\"2026-01-02T03:04:36.000Z\",\"since\":\"" since        \
+				"\",\"knownSince\":\"" known "\",\"verdicts\":[" verdicts          \
+				"],\"troubles\":[],\"ended\":[" ended "]}")                        \
+	}
+#define STARTED                                                                                    \
+	{                                                                                          \
+		"/api/v1", OK_JSON("{\"started\":\"2026-01-02T02:00:00.000Z\"}")                   \
+	}
+#define BEFORE_ONE "2026-01-02T01:10:00.000Z"
+#define AT_TEN	   "2026-01-02T02:10:00.000Z"
+#define KNOWN	   "2026-01-02T02:04:36.000Z"
+#define ONE_ENDED                                                                                  \
+	"{\"device\":\"mlx5_0\",\"port\":1,\"level\":2,\"severity\":\"warning\",\"cause\":"        \
+	"\"bad_link\",\"endedAs\":\"cleared\",\"onset\":\"2026-01-02T02:11:00.000Z\","             \
+	"\"ended\":\"2026-01-02T02:12:00.000Z\"}"
+
+/* What was wrong at a time: verdicts that have ended and those that are still open. Nothing is
+ * "nothing" only if rocelet remembers all of that time. */
+static void test_diagnose_of_a_time(void **state)
+{
+	static const struct fake_route both[] = {AT_TWO(AT_TEN, KNOWN, VERDICT, ONE_ENDED), STARTED,
+						 NO_MORE};
+	static const struct fake_route ended[] = {AT_TWO(AT_TEN, KNOWN, "", ONE_ENDED), STARTED,
+						  NO_MORE};
+	static const struct fake_route none[] = {AT_TWO(AT_TEN, KNOWN, "", ""), STARTED, NO_MORE};
+	static const struct fake_route early[] = {AT_TWO(BEFORE_ONE, KNOWN, "", ""), STARTED,
+						  NO_MORE};
+	static const struct fake_route kept[] = {AT_TWO("2026-01-02T02:03:00.000Z", KNOWN, "", ""),
+						 STARTED, NO_MORE};
+	static const struct fake_route trouble[] = {
+		{"/api/v1/diagnosis",
+		 OK_JSON("{\"time\":\"2026-01-02T03:04:36.000Z\",\"since\":\"" AT_TEN
+			 "\",\"knownSince\":"
+			 "\"" KNOWN "\",\"verdicts\":[],\"troubles\":[" LINK_DOWN
+			 "],\"ended\":[]}")},
+		NO_MORE};
+	static const struct fake_route early_open[] = {AT_TWO(BEFORE_ONE, KNOWN, VERDICT, ""),
+						       STARTED, NO_MORE};
+
+	(void)state;
+	assert_answers(both, "diagnose --since 02:10", CTL_CRITICAL,
+		       "open   31s     critical  mlx5_4/1  packet_loss  open ");
+	assert_answers(both, "diagnose --since 02:10 --ended", CTL_CRITICAL,
+		       "52m    60s     warning   mlx5_0/1  bad_link     cleared ");
+	assert_answers(ended, "diagnose --since 02:10 --until 02:20", CTL_WARNING, "bad_link");
+	assert_answers(none, "diagnose --since 02:10", CTL_OK, "no problems at this time\n");
+	assert_answers(early, "diagnose --since 02:10", CTL_NO,
+		       "rocectl: rocelet has run since 2026-01-02T02:00:00Z: what was before is "
+		       "not known\n");
+	assert_answers(kept, "diagnose --since 02:10", CTL_NO,
+		       "rocectl: rocelet keeps ended verdicts of the last hour: what ended before "
+		       "2026-01-02T02:04:36Z is not known\n");
+	assert_answers(early_open, "diagnose --since 02:10", CTL_CRITICAL, "is not known\n");
+	assert_answers(early, "diagnose --since 02:10 -o json", CTL_NO, "\"knownSince\"");
+	assert_answers(trouble, "diagnose --since 02:10", CTL_WARNING,
+		       "open   31s     warning   mlx5_4  link_down  open  -         train/llm-0\n");
+}
+
 /* doctor, status and explain mention problems of the network even if rocelet itself has none. */
 static void test_no_all_clear_with_open_verdicts(void **state)
 {
@@ -690,6 +757,7 @@ static void test_no_all_clear_with_open_verdicts(void **state)
 		       "0000:2a:00.1 (mlx5_4, ens2v0): taken; VF 0 of 0000:2a:00.0 (ens2np0); "
 		       "critical: packet_loss, since 2026-01-02T03:04:05Z (31s)\n"
 		       "    node: keep it in service\n"
+		       "    advice: look\n"
 		       "    shortly before: 2026-01-02T03:03:00.000Z  Warning  PfcChanged");
 	assert_answers(
 		better, "explain mlx5_4", CTL_OK,
@@ -700,8 +768,133 @@ static void test_no_all_clear_with_open_verdicts(void **state)
 		       "2026-01-02T03:00:00Z\n");
 	assert_answers(well, "explain mlx5_4", CTL_OK,
 		       "0000:2a:00.1 (mlx5_4, ens2v0): taken; VF 0 of 0000:2a:00.0 (ens2np0)\n");
-	assert_answers(ill, "explain mlx5_4 -o json", CTL_OK,
-		       "{\n  \"device\": \"0000:2a:00.1\",\n  \"why\": \"taken\"\n}\n");
+}
+
+#define ONE_POD                                                                                       \
+	"{\"namespace\":\"train\",\"name\":\"llm-0\",\"uid\":\"u0\",\"network\":{\"answer\":\"yes\"," \
+	"\"why\":\"Yes: w\"},\"containers\":[{\"devices\":[{\"id\":\"0000:2a:00.1\"},"                \
+	"{\"id\":\"0000:2a:00.1\"}]}]}"
+
+/* The document of `explain` has everything that its text has, for a device and for a pod. */
+static void test_explain_is_the_whole_answer(void **state)
+{
+	static const struct fake_route routes[] = {
+		{"/api/v1/pods?pod=", OK_JSON("{\"source\":\"api\",\"pods\":[" ONE_POD "]}")},
+		{"/api/v1/pods",
+		 OK_JSON("{\"source\":\"api\",\"pods\":[" ONE_POD ",{\"namespace\":\"other\","
+			 "\"name\":\"p\",\"containers\":[{\"devices\":[{\"id\":\"0000:2a:00.2\"}]}]}]}")},
+		{"/api/v1/explain",
+		 OK_JSON("{\"device\":\"0000:2a:00.1\",\"why\":\"taken\",\"attachment\":null}")},
+		DIAGNOSIS_WITH("{\"level\":2,\"cause\":\"bad_link\",\"advice\":\"other\","
+			       "\"nodeAction\":\"cordon\",\"podCount\":1}," LOSS_OF("look", "keep"),
+			       LINK_DOWN, ""),
+		OF_A_NODE,
+		NO_MORE};
+	static const struct fake_route young[] = {
+		{"/api/v1/explain", OK_JSON("{\"device\":\"0000:2a:00.1\",\"why\":\"free\"}")},
+		NO_MORE};
+	static struct fake f;
+	char text[8192];
+
+	(void)state;
+	fake_open(&f, NULL, routes);
+	for (int of_pod = 0; of_pod < 2; of_pod++) {
+		json_auto_t *d = NULL;
+		const json_t *device;
+		const char *advice, *node, *answer;
+
+		assert_int_equal(
+			run(f.path,
+			    of_pod ? "explain train/llm-0 -o json" : "explain mlx5_4 -o json", text,
+			    sizeof(text)),
+			CTL_OK);
+		d = json_loads(text, 0, NULL);
+		if (!d)
+			fail_msg("%s", text);
+		device = of_pod ? json_array_get(json_object_get(d, "devices"), 0) : d;
+		if (of_pod)
+			assert_int_equal(json_array_size(json_object_get(d, "devices")), 1);
+		assert_int_equal(json_unpack((json_t *)device, "{s:[{s:{s:s}}!]}", "pods",
+					     "network", "answer", &answer),
+				 0);
+		assert_string_equal(answer, "yes");
+		assert_int_equal(
+			json_unpack(d, "{s:s, s:s}", "advice", &advice, "nodeAction", &node), 0);
+		assert_string_equal(advice, "look"); /* of the worst problem */
+		assert_string_equal(node, "cordon"); /* the strictest of all */
+		assert_int_equal(json_array_size(json_object_get(device, "verdicts")), 2);
+		assert_int_equal(json_array_size(json_object_get(device, "troubles")), 1);
+	}
+	fake_stop(&f);
+	assert_answers(
+		routes, "explain mlx5_4", CTL_OK,
+		"\n    node: cordon it, so that no new job starts on it\n    advice: look\n");
+	/* What is not known is not "nothing". */
+	assert_answers(young, "explain mlx5_4 -o json", CTL_OK,
+		       "  \"pods\": null,\n  \"nodeAction\": null,\n  \"advice\": null,\n"
+		       "  \"verdicts\": null,\n  \"troubles\": null\n}\n");
+}
+
+/* `explain CAUSE` needs no other text: what it means, how soon to act, how to check, the page. */
+static void test_explain_cause(void **state)
+{
+	static const char *const parts[] = {
+		"\n    impact: Today; now if it is critical: jobs on the port are slow, and may fail.",
+		"\n    confirm: `rocectl diagnose mlx5_0` has the share. At the sender ",
+		"\n    runbook: http://NODE:9907/runbook/packet_loss (docs/runbook.md)\n"};
+	char text[8192];
+
+	(void)state;
+	assert_int_equal(run("/nowhere", "explain packet_loss", text, sizeof(text)), CTL_OK);
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		if (!strstr(text, parts[i]))
+			fail_msg("%s lacks %s", text, parts[i]);
+	assert_null(strstr(text, "origin"));
+	assert_int_equal(run("/nowhere", "explain packet_loss -o json", text, sizeof(text)),
+			 CTL_OK);
+	assert_non_null(strstr(text, "\"runbook\": \"/runbook/packet_loss\""));
+	assert_non_null(strstr(text, "\"impact\": \"Today; now if it is critical:"));
+	assert_non_null(strstr(text, "\"source\":"));
+	for (int c = 0; c < N_CAUSES; c++) {
+		const struct runbook_text *t = runbook_text(cause_row((enum cause)c)->name);
+
+		if (!t || !t->impact[0] || !t->confirm[0])
+			fail_msg("%s", cause_row((enum cause)c)->name);
+	}
+}
+
+/* A port that no pod has: draining the node would end jobs on the other ports. */
+static void test_no_drain_for_no_pod(void **state)
+{
+	static const struct fake_route free_port[] = {
+		{"/api/v1/pods", OK_JSON("{\"source\":\"api\",\"pods\":[]}")},
+		DIAGNOSIS("{\"level\":3,\"severity\":\"critical\",\"cause\":\"link_flap\","
+			  "\"podCount\":0,\"nodeAction\":\"drain\"}",
+			  ""),
+		EXPLAINED,
+		OF_A_NODE,
+		NO_MORE};
+	static const struct fake_route unknown[] = {
+		{"/api/v1/pods", OK_JSON("{\"source\":null,\"pods\":[]}")},
+		DIAGNOSIS("{\"level\":3,\"severity\":\"critical\",\"cause\":\"link_flap\","
+			  "\"podCount\":0,\"nodeAction\":\"drain\"}",
+			  ""),
+		EXPLAINED,
+		OF_A_NODE,
+		NO_MORE};
+	static const char *const lines[] = {"diagnose", "explain mlx5_4"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		enum ctl_exit r = i ? CTL_OK : CTL_CRITICAL;
+
+		assert_answers(
+			free_port, lines[i], r,
+			"\n    node: No pod has this port. Cordon the node, so that no job gets it.\n");
+		/* Unknown pods are not "none". */
+		assert_answers(unknown, lines[i], r,
+			       "\n    node: drain it, and restart its jobs elsewhere\n");
+	}
 }
 
 static void test_completion_of_live_names(void **state)
@@ -796,6 +989,19 @@ static void test_affected_and_culprits(void **state)
 	assert_string_equal(pods, "by n/q");
 	json_decref(document);
 	free(text);
+}
+
+/* A replay exits as `diagnose` does on the node while its worst verdict is open. */
+static void test_replay_exits_as_diagnose_does(void **state)
+{
+	static char text[65536];
+
+	(void)state;
+	assert_int_equal(run("/nowhere", "diagnose --replay tests/fixtures/scenario/slow.jsonl",
+			     text, sizeof(text)),
+			 CTL_CRITICAL);
+	assert_int_equal(run("/nowhere", "diagnose --replay /nowhere.jsonl", text, sizeof(text)),
+			 CTL_NO);
 }
 
 /* The level of a diagnosis is that of its most severe verdict. */
@@ -900,12 +1106,17 @@ TEST_GROUP(ctl)
 		cmocka_unit_test(test_completion_of_live_names),
 		cmocka_unit_test(test_unknown_names),
 		cmocka_unit_test(test_ended),
+		cmocka_unit_test(test_diagnose_of_a_time),
 		cmocka_unit_test(test_no_all_clear_with_open_verdicts),
+		cmocka_unit_test(test_explain_is_the_whole_answer),
+		cmocka_unit_test(test_explain_cause),
+		cmocka_unit_test(test_no_drain_for_no_pod),
 		cmocka_unit_test(test_the_reason_is_named),
 		cmocka_unit_test(test_names_of_pods),
 		cmocka_unit_test(test_affected_and_culprits),
 		cmocka_unit_test(test_diagnosis),
 		cmocka_unit_test(test_diagnosis_level),
+		cmocka_unit_test(test_replay_exits_as_diagnose_does),
 		cmocka_unit_test(test_words_of_troubles),
 		cmocka_unit_test(test_words_of_the_page),
 		cmocka_unit_test(test_documents_of_unexpected_types),

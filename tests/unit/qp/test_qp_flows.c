@@ -444,15 +444,18 @@ static void assert_head(struct qps_status status, const char *head)
 static void test_heads(void **state)
 {
 	(void)state;
-	assert_head((struct qps_status){0},
-		    "{\"source\":null,\"ageSeconds\":null,\"error\":null,\"dropped\":0,"
-		    "\"flows\":false,\"qps\":[],\"total\":0}");
-	assert_head((struct qps_status){.read_ms = 2000, .error = "no \"answer\""},
-		    "{\"source\":\"netlink\",\"ageSeconds\":3,\"error\":\"no \\\"answer\\\"\","
-		    "\"dropped\":0,\"flows\":false,\"qps\":[],\"total\":0}");
-	assert_head((struct qps_status){.events = true, .read_ms = 2000},
-		    "{\"source\":\"events\",\"ageSeconds\":null,\"error\":null,\"dropped\":0,"
-		    "\"flows\":false,\"qps\":[],\"total\":0}");
+	assert_head(
+		(struct qps_status){0},
+		"{\"source\":null,\"ageSeconds\":null,\"error\":null,\"retries\":true,\"dropped\":0,"
+		"\"flows\":false,\"qps\":[],\"total\":0}");
+	assert_head(
+		(struct qps_status){.read_ms = 2000, .error = "no \"answer\"", .given_up = true},
+		"{\"source\":\"netlink\",\"ageSeconds\":3,\"error\":\"no \\\"answer\\\"\","
+		"\"retries\":false,\"dropped\":0,\"flows\":false,\"qps\":[],\"total\":0}");
+	assert_head(
+		(struct qps_status){.events = true, .read_ms = 2000},
+		"{\"source\":\"events\",\"ageSeconds\":null,\"error\":null,\"retries\":true,\"dropped\":0,"
+		"\"flows\":false,\"qps\":[],\"total\":0}");
 }
 
 TEST_GROUP(qp_flows)
