@@ -36,7 +36,7 @@ static const struct trouble_row rows[N_TROUBLE_WORDS] = {
 			  "a devlink health reporter of the device reports an error",
 			  "`devlink health show` has details; `devlink health recover` may help."},
 	[WORD_NOT_CLEAN] =
-		{"not_clean", "device", OF_DEVICE, SIDE_NODE,
+		{"not_clean", "device", "warning", SIDE_NODE,
 		 "the device was attached by hand, or could not be cleaned after a pod",
 		 "The finding dirty of `rocectl doctor` has the reason; `rocectl doctor --fix` retries."},
 	[WORD_LEAVING] = {"leaving", "device", "information", SIDE_NODE,
@@ -46,7 +46,7 @@ static const struct trouble_row rows[N_TROUBLE_WORDS] = {
 		{"node_changed", "device", OF_DEVICE, SIDE_NODE,
 		 "the device was rebound or reset, so the device nodes in its container are stale",
 		 "Delete the pod that holds it."},
-	[WORD_NODE_HELD] = {"node_held", "device", OF_DEVICE, SIDE_NODE,
+	[WORD_NODE_HELD] = {"node_held", "device", "warning", SIDE_NODE,
 			    "a container of another pod may open its device node",
 			    "The device is not offered until that pod has ended."},
 	[WORD_ATTACHING] =

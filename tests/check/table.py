@@ -20,12 +20,19 @@ PROMISING = re.compile(r"\b(always|never|clean|no pod)\b", re.I)
 
 INTRODUCTION = """# The tests
 
-`make check` runs the core of every kind of test, `make soak` runs all tests. CI (`tests/check.sh --ci`) runs the core, the linters, the tests of the folders
-that the current change touches, and a third of the rest: three merged changes in a row run everything. The file `.ci/turn` holds the number of the turn. Run
-`make turn` after a merge: it begins the next turn, and CI compares later changes with its commit. `tests/check.sh --list --ci` prints the chosen tests and why;
-`tests/check.sh KIND/TEST` runs one.
+`make check` runs the core of every kind of test, and `make soak` runs all tests. CI
+(`tests/check.sh --ci`) runs
 
-`make golden` generates this page from the heads of the test files (`proves:`, `when:`; see `check/jobs.py`) and from `check/promises.txt`.
+* the core and the linters;
+* the tests of the folders that the current change touches;
+* a third of the rest, except the tests marked *soak*. The file `.ci/turn` has the number of this
+  third, the *turn*. Run `make turn` after a merge: it begins the next turn, and CI compares later
+  changes with its commit.
+
+`tests/check.sh --list --ci` prints the chosen tests, and why; `tests/check.sh KIND/TEST` runs one.
+
+`make golden` generates this page from the heads of the test files (`proves:`, `when:`; see
+`check/jobs.py`) and from `check/promises.txt`.
 """
 
 
@@ -100,9 +107,9 @@ def describe(label, when):
 
 
 def made(everything, promises, when):
-    lines = [INTRODUCTION, "## Tests\n", "Nearly all unit tests are core; each tests the folder of its name. Under sanitizers most of them run in one turn of three.\n",
+    lines = [INTRODUCTION, "## Tests\n", "The table does not list the unit tests. Each tests the folder of its name, and nearly all are core.\nUnder sanitizers most of them run in one turn of three.\n",
              "| kind | test | proves | when |", "|---|---|---|---|", *rows(everything, when), "", "## Promises\n",
-             "A test proves each promise at least once in three merged changes in a row, for most promises in every one.\n", "| document | promise | tests | at most every |", "|---|---|---|---|"]
+             "CI tests each promise at least as often as the last column says: in every run, or once in three runs\nwith a turn each.\n", "| document | promise | tests | at least every |", "|---|---|---|---|"]
     for name, quotation, tests in promises:
         often = "run" if any(when.get(test) in ("core", "ci") for test in tests) else f"{choice.N_TURNS} runs"
         lines.append(f"| {name} | {quotation.replace('|', '/').replace('](docs/', '](../docs/')} | {', '.join(tests)} | {often} |")
