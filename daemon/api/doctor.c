@@ -642,11 +642,11 @@ static void doctor_check_config(struct examination *x)
 		     c->error.msg);
 	else if (c && c->error.code)
 		find(x, FINDING_CONFIG, "", doctor_config_help(c),
-		     "the configuration file is %s: %s", c->held ? "held" : "refused",
+		     "the configuration file is %s: %s", c->held ? "held" : "rejected",
 		     c->error.msg);
 	if (c && c->no_last_good[0])
 		find(x, FINDING_CONFIG, "last good configuration",
-		     "It would have been used in place of the refused file. It is replaced as soon as the file is correct.",
+		     "It would have been used in place of the rejected file. It is replaced as soon as the file is correct.",
 		     "%s", c->no_last_good);
 	if (x->in->port_error && x->in->port_error->code)
 		find(x, FINDING_CONFIG, "listen",
@@ -676,6 +676,10 @@ static void doctor_check_config(struct examination *x)
 		find(x, FINDING_CONFIG, c->lacks[i].resource,
 		     "No pod gets a device of the resource until the plugin exists. Is its \"type\" right, and its folder mounted?",
 		     "%s", c->lacks[i].what);
+	for (size_t i = 0; c && i < c->idle.n; i++)
+		find(x, FINDING_CONFIG, c->idle.list[i].resource,
+		     "The pool works as if the key were absent. Remove the key, or the one that the message names.",
+		     "%s", c->idle.list[i].what);
 	if (c && c->beside[0])
 		find(x, FINDING_CONFIG, "",
 		     "Nothing is offered. The key in the ConfigMap, or the name of the file, must be the file name of --config.",

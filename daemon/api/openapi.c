@@ -116,15 +116,35 @@ static json_t *openapi_schemas(void)
 	return schemas;
 }
 
+/* What the TCP port may require (access.h). The keys are named after the options. */
+static json_t *openapi_schemes(void)
+{
+	return json_pack(
+		"{s{ss ss ss} s{ss ss ss}}", "token", "type", "http", "scheme", "bearer",
+		"description",
+		"a token of --auth-token-file, if the daemon has one; not on unix sockets",
+		"password", "type", "http", "scheme", "basic", "description",
+		"a name and password of --basic-auth-file, if the daemon has one; not on unix sockets");
+}
+
+/* Neither of them, for a daemon without these files and for its sockets, or either. */
+static json_t *openapi_security(void)
+{
+	return json_pack("[{} {s[]} {s[]}]", "token", "password");
+}
+
 char *openapi_text(size_t *ret_len)
 {
 	return api_print(
 		json_pack(
-			"{ss s{ss ss ss} s[{ss ss}] so s{so}}", "openapi", "3.1.0", "info", "title",
-			"rocelet", "description",
-			"Unknown values are null, never 0 or \"\". A key that ends in Ms is a time of the node's monotonic clock or a duration; only startedMs is Unix time.",
+			"{ss s{ss ss ss} s[{ss ss}] so so s{so so}}", "openapi", "3.1.0", "info",
+			"title", "rocelet", "description",
+			"Unknown values are null, never 0 or \"\". A key that ends in Ms is a time of the node's monotonic clock or a duration; only startedMs is Unix time. "
+			"POST is not described: attach, detach and doctor/fix work only on /run/rocelet/rocelet.sock and for root, and give 405 elsewhere (docs/reference/rocectl.md). "
+			"`rocectl status` and `rocectl ports` combine several of these documents and have none of their own.",
 			"version", "1", "servers", "url", "http://127.0.0.1:9907", "description",
 			"the node's daemon; over /run/rocelet/rocelet.sock, too", "paths",
-			openapi_paths(), "components", "schemas", openapi_schemas()),
+			openapi_paths(), "security", openapi_security(), "components", "schemas",
+			openapi_schemas(), "securitySchemes", openapi_schemes()),
 		ret_len);
 }

@@ -47,7 +47,7 @@ static void readiness_config(const struct routes *r, struct readiness *ret)
 	const struct config_state *c = r->config;
 
 	if (c && c->offers_nothing)
-		readiness_add(ret, READINESS_CONFIG, "the configuration file is refused: %s",
+		readiness_add(ret, READINESS_CONFIG, "the configuration file is rejected: %s",
 			      c->error.msg);
 	else if (c && c->last_good_of[0])
 		readiness_add(ret, READINESS_CONFIG,

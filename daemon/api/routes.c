@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "accept.h"
 #include "api.h"
 #include "api_attachments.h"
 #include "api_diagnosis.h"
@@ -38,10 +39,11 @@
 
 #define NAME_BYTES_MAX 512
 
-/* Web documents are stored compressed, and unpacked for the few clients that do not accept gzip. */
-static void reply_web(const struct web_page *page, const struct http_request *request,
-		      struct http_reply *reply)
+/* The page is stored compressed, and unpacked for the few clients that do not accept gzip. */
+static void routes_reply_page(const struct http_request *request, struct http_reply *reply)
 {
+	const struct web_page *page = &web_page;
+
 	reply->content_type = REPLY_HTML;
 	reply->headers = request->accepts_gzip ? page->packed_headers : page->headers;
 	if (request->accepts_gzip) {
@@ -54,11 +56,21 @@ static void reply_web(const struct web_page *page, const struct http_request *re
 	reply->status = request->accepts_gzip || reply->body ? 200 : 500;
 }
 
+/* A document of the runbook, with the node's name in its bar. */
+static void reply_runbook(const struct routes *r, const struct web_page *page, unsigned status,
+			  struct http_reply *reply)
+{
+	reply->content_type = REPLY_HTML;
+	reply->headers = page->headers;
+	reply->body = web_page_of_node(page, r->node ? r->node : "This node", &reply->body_len);
+	reply->status = reply->body ? status : 500;
+}
+
 static void answer_runbook(struct routes *r, const struct http_request *request,
 			   struct http_reply *reply)
 {
-	(void)r;
-	reply_web(&web_runbook, request, reply);
+	(void)request;
+	reply_runbook(r, &web_runbook, 200, reply);
 }
 
 static void answer_healthz(struct routes *r, const struct http_request *request,
@@ -84,7 +96,7 @@ static void ready_remarks(const struct routes *r, uint64_t now_ms, FILE *f)
 	if (c && c->n_ignored > 0)
 		fprintf(f, POOLS_IGNORED "\n", c->n_ignored);
 	if (c && c->error.code && !c->offers_nothing && !c->last_good_of[0])
-		fprintf(f, "the configuration file is %s: %s\n", c->held ? "held" : "refused",
+		fprintf(f, "the configuration file is %s: %s\n", c->held ? "held" : "rejected",
 			c->error.msg);
 	if (r->guard_error && r->guard_error->code && (!r->serves_tcp || *r->serves_tcp))
 		fprintf(f, "the TCP listener's new certificates or passwords are not in use: %s\n",
@@ -717,15 +729,38 @@ static const struct route *find_route(const char *path)
 	return find_first(table, ARRAY_SIZE(table), i, routes_ends_with(path, table[i].path));
 }
 
-/* The page of the runbook at this path; NULL: none. */
-static const struct web_page *find_cause_page(const char *path)
+/* The name of a cause in a path below the runbook's folder; NULL: another path. */
+static const char *cause_in_path(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	size_t folder = strlen(CAUSE_FOLDER), len = slash ? (size_t)(slash - path) + 1 : 0;
 
 	if (len < folder || memcmp(path + len - folder, CAUSE_FOLDER, folder) != 0)
 		return NULL;
-	return web_cause(slash + 1);
+	return slash + 1;
+}
+
+/* Answers with the cause's page. A browser that asks for an unknown cause gets links to all causes.
+ */
+static void answer_cause(const struct routes *r, const char *name,
+			 const struct http_request *request, struct http_reply *reply)
+{
+	const struct web_page *page = web_cause(name);
+
+	if (page)
+		reply_runbook(r, page, 200, reply);
+	else if (accept_html(request->accept))
+		reply_runbook(r, &web_no_cause, 404, reply);
+}
+
+/* Redirects from the runbook's folder without its slash. A relative address, because a proxy may
+ * prefix our paths. */
+static void redirect_to_runbook(struct http_reply *reply)
+{
+	static const char *const headers[] = {"Location", CAUSE_FOLDER + 1, NULL};
+
+	reply->status = 308;
+	reply->headers = headers;
 }
 
 /* True for a path below /api, of any version, with any prefix of a proxy. */
@@ -754,13 +789,13 @@ static bool is_page(const char *path)
 		return false;
 	memcpy(stem, path, n - 1);
 	stem[n - 1] = '\0';
-	return !find_route(stem) && !find_cause_page(stem);
+	return !find_route(stem) && !cause_in_path(stem);
 }
 
 void routes_answer(const struct http_request *request, struct http_reply *reply, void *routes)
 {
-	const struct web_page *cause;
 	const struct route *route;
+	const char *cause;
 	struct err e = {0};
 
 	if (request->deferred) {
@@ -772,12 +807,14 @@ void routes_answer(const struct http_request *request, struct http_reply *reply,
 		reply_error(reply, &e);
 	else if (route)
 		route->answer(routes, request, reply);
-	else if ((cause = find_cause_page(request->path)))
-		reply_web(cause, request, reply);
+	else if ((cause = cause_in_path(request->path)))
+		answer_cause(routes, cause, request, reply);
+	else if (routes_ends_with(request->path, "/runbook"))
+		redirect_to_runbook(reply);
 	else if (routes_is_under_api(request->path))
 		reply_no_such_path(reply);
 	else if (is_page(request->path))
-		reply_web(&web_page, request, reply);
+		routes_reply_page(request, reply);
 	reply->is_tagged = route && route_is_api(route);
 }
 

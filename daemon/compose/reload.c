@@ -131,6 +131,7 @@ int reload_use(struct daemon *d, struct pool_config *pools, const struct thresho
 	struct options options = *d->launch->options;
 	char *text;
 	struct pool_refusals refusals = pools->refusals;
+	struct pool_idles idle = pools->idle;
 	size_t ignored = d->options->observe ? pool_config_drop(pools) : 0;
 	size_t n = pools->n_pools;
 
@@ -138,9 +139,11 @@ int reload_use(struct daemon *d, struct pool_config *pools, const struct thresho
 	text = shown_text(&options, pools);
 	reload_check_privileges(d, pools);
 	pools->refusals = (struct pool_refusals){0};
+	pools->idle = (struct pool_idles){0};
 	if (!text || resources_configure(d->resources, pools) < 0) {
 		free(text);
 		free(refusals.list);
+		free(idle.list);
 		return err_set(e, -ENOMEM, "out of memory");
 	}
 	reload_show(d, text);
@@ -153,6 +156,7 @@ int reload_use(struct daemon *d, struct pool_config *pools, const struct thresho
 	d->routes.n_to_register = d->options->dry_run ? 0 : n;
 	config_state_done(&d->config);
 	d->config.refusals = refusals;
+	d->config.idle = idle;
 	d->config.n_ignored = ignored;
 	config_checks_begin(d);
 	reload_report_refusals(d);

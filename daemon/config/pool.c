@@ -68,6 +68,7 @@ void pool_done(struct pool *pool)
 void config_state_done(struct config_state *c)
 {
 	free(c->refusals.list);
+	free(c->idle.list);
 	free(c->lacks);
 	*c = (struct config_state){.held = false};
 }
@@ -88,6 +89,7 @@ void pool_config_done(struct pool_config *c)
 {
 	pool_config_drop(c);
 	free(c->refusals.list);
+	free(c->idle.list);
 	memset(c, 0, sizeof(*c));
 }
 

@@ -167,6 +167,20 @@ struct pool_refusals {
 	size_t n;
 };
 
+/* A key that has no effect in its pool (pool_idle.h). */
+struct pool_idle {
+	char resource[RESOURCE_NAME_SIZE];
+	char what[256]; /* 'c.json:12: "umad": has no effect with "softRoce": true' */
+};
+
+/* Maximum number that is kept; warnings are limited, too. */
+#define POOL_IDLE_MAX 32
+
+struct pool_idles {
+	struct pool_idle *list;
+	size_t n;
+};
+
 /* A warning that may explain why a resource is not in the file: a misspelt or duplicate key. */
 struct pool_mistake {
 	char why[256]; /* 'c.json:12: "pool": unknown key'; "" = none */
@@ -178,6 +192,7 @@ struct pool_config {
 	size_t n_pools;
 	struct pool_refusals refusals;
 	struct pool_mistake mistake;
+	struct pool_idles idle;
 };
 
 /* A resource that pods cannot use because its IPAM plugin is not installed. */
@@ -197,6 +212,7 @@ struct config_state {
 	char last_good_of[UTC_TEXT_SIZE];
 	char no_last_good[256]; /* offers_nothing, and why a kept one cannot be used; "" = none */
 	struct pool_refusals refusals; /* of the active configuration; the list is owned */
+	struct pool_idles idle;	       /* of the active configuration; the list is owned */
 	struct missing_plugin *lacks;  /* of the active configuration; owned */
 	size_t n_lacks;
 	size_t n_ignored; /* valid pools that are not used (--observe) */

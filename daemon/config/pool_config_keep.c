@@ -170,6 +170,8 @@ static int keep_rejected(struct pool_config *c, const struct pool_config *used, 
 		pool_config_done(&merged);
 		return err_set(e, r, "%s", r == -ENOMEM ? "out of memory" : "too many resources");
 	}
+	merged.idle = c->idle;
+	c->idle = (struct pool_idles){0};
 	pool_config_done(c);
 	*c = merged;
 	return 0;

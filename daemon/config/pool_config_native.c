@@ -5,7 +5,7 @@
 #include "array.h"
 #include "cleanup.h"
 #include "config_schema.h"
-#include "pool_parse.h"
+#include "pool_idle.h"
 
 static const char *const kind_words[] = {"exclusive", "shared"};
 static const char *const per_slot_words[] = {"one", "all"};
@@ -340,6 +340,10 @@ static int read_native(struct parse *p, const struct json_place *at, const json_
 	d.pool.kind = pool_config_native_kind_of(&d);
 	if (r == 0)
 		r = parse_network(p, at, item, &d.pool);
+	if (r == 0 && d.pool.whole_directory && d.pool.network && d.pool.network->plan.soft_roce)
+		r = parse_reject(p, at, item, "wholeDirectory",
+				 "with softRoce the container's /dev/infiniband is the folder of "
+				 "the soft-RoCE devices");
 	if (r == 0)
 		r = parse_selectors(p, at, item, &d.pool, selector_keys_native, true);
 	if (r == 0)
@@ -348,7 +352,7 @@ static int read_native(struct parse *p, const struct json_place *at, const json_
 		d.pool.device_info = !d.shared; /* a slot is not a PCI device in the container */
 	d.pool.ids = d.ids_given ? (enum id_style)d.ids : default_ids(d.pool.kind);
 	*pool = d.pool;
-	return r;
+	return r < 0 ? r : pool_idle_check(p, at, item, pool);
 }
 
 const struct pool_grammar grammar_native = {"rocelet.dev", false, read_native};
@@ -399,7 +403,7 @@ static void put_pfs(struct json_writer *w, const char *key, const struct pf_sele
 	json_put(w, key, array);
 }
 
-static json_t *selector_json(const struct selector *s)
+static json_t *selector_json(const struct pool *pool, const struct selector *s)
 {
 	struct json_writer w = {json_object(), false};
 
@@ -417,7 +421,7 @@ static json_t *selector_json(const struct selector *s)
 	put_words(&w, "rdmaNames", &s->rdma_names);
 	if (s->is_rdma)
 		json_put(&w, "isRdma", json_true());
-	if (s->need_vhost_net)
+	if (s->need_vhost_net && !pool_idle_why(pool, "selectors", "needVhostNet"))
 		json_put(&w, "needVhostNet", json_true());
 	if (s->vdpa != VDPA_NONE)
 		json_put(&w, "vdpaType", json_string(vdpa_words[s->vdpa]));
@@ -430,7 +434,7 @@ static json_t *selectors_json(const struct pool *pool)
 	int r = 0;
 
 	for (size_t i = 0; i < pool->n_selectors && r == 0; i++)
-		r = json_array_append_new(array, selector_json(&pool->selectors[i]));
+		r = json_array_append_new(array, selector_json(pool, &pool->selectors[i]));
 	if (r == 0)
 		return array;
 	json_decref(array);
@@ -455,6 +459,17 @@ static void pool_config_native_put_kind(struct json_writer *w, const struct pool
 	json_put(w, "deviceType", json_string(device_type_words[pool->type]));
 }
 
+/* Adds a key that may have no effect in this pool, and is then left out: when the printed
+ * configuration is read, it must cause no warning. Takes ownership of the value. */
+static void put_effective(struct json_writer *w, const struct pool *pool, const char *key,
+			  json_t *value)
+{
+	if (pool_idle_why(pool, NULL, key))
+		json_decref(value);
+	else
+		json_put(w, key, value);
+}
+
 static void put_extra(struct json_writer *w, const struct pool *pool)
 {
 	json_t *all = json_object();
@@ -470,19 +485,22 @@ static void put_extra(struct json_writer *w, const struct pool *pool)
 		w->failed |= json_object_set_new(of_device, extra->key, json_string(extra->value)) <
 			     0;
 	}
-	json_put(w, "additionalInfo", all);
+	put_effective(w, pool, "additionalInfo", all);
 }
 
 static void put_hold(struct json_writer *w, const struct pool *pool)
 {
 	json_t *all = json_object();
 
-	for (unsigned i = 0; i < N_HEALTH_REASONS; i++)
+	for (unsigned i = 0; i < N_HEALTH_REASONS; i++) {
+		if (pool_idle_why(pool, "hold", reasons[i].key))
+			continue;
 		w->failed |= json_object_set_new(all, reasons[i].key,
 						 json_pack("{s:I, s:I}", "downMs",
 							   (json_int_t)pool->hold[i].down_ms,
 							   "upMs",
 							   (json_int_t)pool->hold[i].up_ms)) < 0;
+	}
 	json_put(w, "hold", all);
 }
 
@@ -494,18 +512,18 @@ static json_t *pool_json(const struct pool *pool)
 	json_put(&w, "resourcePrefix", json_string(pool->prefix));
 	pool_config_native_put_kind(&w, pool);
 	json_put(&w, "selectors", selectors_json(pool));
-	json_put(&w, "permissions", json_string(pool->permissions));
+	put_effective(&w, pool, "permissions", json_string(pool->permissions));
 	if (pool->nics_only)
-		json_put(&w, "subFunctions", json_false());
-	json_put(&w, "issm", json_boolean(pool->issm));
-	json_put(&w, "umad", json_boolean(pool->umad));
-	json_put(&w, "requireUmad", json_boolean(pool->require_umad));
+		put_effective(&w, pool, "subFunctions", json_false());
+	put_effective(&w, pool, "issm", json_boolean(pool->issm));
+	put_effective(&w, pool, "umad", json_boolean(pool->umad));
+	put_effective(&w, pool, "requireUmad", json_boolean(pool->require_umad));
 	json_put(&w, "wholeDirectory", json_boolean(pool->whole_directory));
 	json_put(&w, "excludeTopology", json_boolean(pool->exclude_topology));
-	json_put(&w, "cdi", json_boolean(pool->cdi));
-	json_put(&w, "deviceInfo", json_boolean(pool->device_info));
+	put_effective(&w, pool, "cdi", json_boolean(pool->cdi));
+	put_effective(&w, pool, "deviceInfo", json_boolean(pool->device_info));
 	json_put(&w, "podStatus", json_boolean(pool->pod_status));
-	json_put(&w, "ignoreLink", json_boolean(pool->ignore_link));
+	put_effective(&w, pool, "ignoreLink", json_boolean(pool->ignore_link));
 	put_hold(&w, pool);
 	if (pool->n_extra > 0)
 		put_extra(&w, pool);

@@ -63,6 +63,16 @@ static void sentence_write(const struct parse *p, const struct json_place *at, c
 	text_printable(text);
 }
 
+void parse_sentence(const struct parse *p, const struct json_place *at, char *ret, size_t size,
+		    const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	sentence_write(p, at, fmt, ap, ret, size);
+	va_end(ap);
+}
+
 int parse_fail(struct parse *p, const struct json_place *at, const char *fmt, ...)
 {
 	char text[sizeof(((struct err *)0)->msg)];

@@ -51,6 +51,10 @@ struct parse_key {
 __attribute__((format(printf, 3, 4))) int parse_fail(struct parse *, const struct json_place *,
 						     const char *fmt, ...);
 int parse_no_memory(struct parse *);
+/* Writes the message that parse_fail() sets. */
+__attribute__((format(printf, 5, 6))) void parse_sentence(const struct parse *,
+							  const struct json_place *, char *ret,
+							  size_t size, const char *fmt, ...);
 /* Like parse_fail(), but a warning. After WARNINGS_MAX, further warnings are only counted. */
 __attribute__((format(printf, 3, 4))) void parse_warn(struct parse *, const struct json_place *,
 						      const char *fmt, ...);

@@ -322,36 +322,23 @@ static int check_diagnose(const struct ctl_args *a, struct err *e)
 			       a->replay ? "replayed" : "recorded");
 	if (a->replay && a->record)
 		return err_set(e, -EINVAL, "diagnose: give --replay or --record, not both");
-	if ((a->undecided || a->ended) && (a->replay || a->record))
-		return err_set(e, -EINVAL, "diagnose: --%s needs the live node",
-			       a->undecided ? "undecided" : "ended");
-	if ((a->since || a->until) && !a->ended)
-		return err_set(e, -EINVAL, "diagnose: --%s needs --ended",
-			       a->since ? "since" : "until");
 	if (a->undecided && a->ended)
 		return err_set(e, -EINVAL, "diagnose: give --undecided or --ended, not both");
-	if (a->trace && !a->record)
-		return err_set(e, -EINVAL, "diagnose: --trace needs --record");
-	if (a->write && !a->record)
-		return err_set(e, -EINVAL, "diagnose: --write needs --record");
 	if (a->replay && a->format && strcmp(a->format, "yaml") == 0)
 		return err_set(e, -EINVAL, "diagnose: a replay is printed as text or json");
 	return 0;
 }
 
-static int check_packets(struct ctl_args *a, struct err *e)
+static int check_packets(const struct ctl_args *a, struct err *e)
 {
 	struct packet_filter filter = {.only = NULL};
 
-	a->packet_list |= a->only || a->flow;
-	if (a->limit >= 0 && !a->packet_list)
-		return err_set(e, -EINVAL, "pcap: --limit needs --packets");
 	if (a->packet_list && a->format && strcmp(a->format, "yaml") == 0)
 		return err_set(e, -EINVAL, "pcap: packets are listed as text or json");
 	return a->flow ? packet_filter_flow(&filter, a->flow, e) : 0;
 }
 
-static int check_whole(struct ctl_args *a, struct err *e)
+static int check_whole(const struct ctl_args *a, struct err *e)
 {
 	const struct listing *listing = ctl_command_row(a->command)->listing;
 
@@ -372,15 +359,112 @@ static int check_whole(struct ctl_args *a, struct err *e)
 		return e->code;
 	if (check_moment("since", a->since, e) < 0 || check_moment("until", a->until, e) < 0)
 		return e->code;
-	if (a->columns && a->format && strcmp(a->format, "wide") != 0 &&
-	    strcmp(a->format, "table") != 0)
-		return err_set(e, -EINVAL, "--columns works with tables, not with -o %s",
-			       a->format);
 	if (a->command == CTL_DIAGNOSE && check_diagnose(a, e) < 0)
 		return e->code;
 	if (a->command == CTL_PCAP && check_packets(a, e) < 0)
 		return e->code;
 	return check_texts(a, e);
+}
+
+/* --- flags without effect --------------------------------------------------------------------- */
+
+static bool is_no_table(const struct ctl_args *a)
+{
+	bool is_table = !a->format || strcmp(a->format, "table") == 0 ||
+			strcmp(a->format, "wide") == 0;
+
+	return !is_table && (ctl_command_row(a->command)->listing || a->packet_list);
+}
+
+static bool is_summary(const struct ctl_args *a)
+{
+	return a->command == CTL_PCAP && !a->packet_list;
+}
+
+static bool is_packet_list(const struct ctl_args *a)
+{
+	return a->packet_list;
+}
+
+static bool is_json_as_configmap(const struct ctl_args *a)
+{
+	return a->configmap && a->format && strcmp(a->format, "json") == 0;
+}
+
+static bool is_merge(const struct ctl_args *a)
+{
+	return a->merge != NULL;
+}
+
+static bool is_replay(const struct ctl_args *a)
+{
+	return a->replay != NULL;
+}
+
+static bool is_record(const struct ctl_args *a)
+{
+	return a->record > 0;
+}
+
+static bool is_diagnose_without_record(const struct ctl_args *a)
+{
+	return a->command == CTL_DIAGNOSE && !a->record;
+}
+
+static bool is_diagnose_of_now(const struct ctl_args *a)
+{
+	return a->command == CTL_DIAGNOSE && !a->ended;
+}
+
+static bool is_cause(const struct ctl_args *a)
+{
+	return a->cause != NULL;
+}
+
+static bool is_sniff_of_host(const struct ctl_args *a)
+{
+	return a->command == CTL_SNIFF && !a->pod;
+}
+
+static bool is_problem_of_rocelet(const struct ctl_args *a)
+{
+	return a->command == CTL_NODE_PROBLEM && strcmp(a->choice, "rocelet") == 0;
+}
+
+/* What a command does may depend on some of its flags, and then it does not use others. Instead of
+ * ignoring these, rocectl rejects them. */
+static const struct unused_flags {
+	bool (*is)(const struct ctl_args *);
+	const char *flags; /* separated by '|' */
+	const char *why;
+} unused[] = {
+	{is_no_table, "columns|no-headers", "is only for tables"},
+	{is_summary, "limit|no-headers", "needs --packets"},
+	{is_packet_list, "flows", "is not used with --packets"},
+	{is_json_as_configmap, "configmap", "is always YAML"},
+	{is_merge, "timeout", "is not used with --merge"},
+	{is_replay, "undecided|ended|timeout", "is not used with --replay"},
+	{is_record, "undecided|ended|output|json", "is not used with --record"},
+	{is_diagnose_without_record, "write|trace", "needs --record"},
+	{is_diagnose_of_now, "since|until", "needs --ended"},
+	{is_cause, "device|pod|namespace|timeout", "is not used with a cause"},
+	{is_sniff_of_host, "timeout", "needs --pod"},
+	{is_problem_of_rocelet, "severity", "is only for rdma"},
+};
+
+static int ctl_args_check_unused(const struct ctl_args *a, const struct command_line *l,
+				 struct err *e)
+{
+	for (const struct unused_flags *row = unused; row < unused + ARRAY_SIZE(unused); row++) {
+		for (size_t i = 0; row->is(a) && i < l->n_given; i++) {
+			const char *name = l->given[i].flag->name;
+
+			if (ctl_choice_has(row->flags, name))
+				return err_set(e, -EINVAL, "%s: --%s %s",
+					       ctl_command_row(a->command)->name, name, row->why);
+		}
+	}
+	return 0;
 }
 
 /* True for an address without its domain, 03:00.2, as lspci(8) prints it for PCI domain 0. */
@@ -469,8 +553,11 @@ static int parse_command(struct ctl_args *a, const struct command_line *l, char 
 		return r < 0 ? r : 0;
 	if (a->json)
 		a->format = "json";
+	a->packet_list |= a->only || a->flow;
 	complete_device(a);
 	r = complete_pod(a, e);
+	if (r == 0)
+		r = ctl_args_check_unused(a, l, e);
 	return r == 0 ? check_whole(a, e) : r;
 }
 

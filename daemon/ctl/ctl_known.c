@@ -33,11 +33,13 @@ static enum ctl_exit known_pod(const struct ctl *c, const char *pod)
 	bool known = any_names_pod(pod, json_object_get(pods, "pods"), "name|uid") ||
 		     any_names_pod(pod, json_object_get(attached, "attachments"), "pod|uid");
 
+	bool is_list = pods && !json_is_null(json_object_get(pods, "source"));
+
 	if (!known && !no_daemon) {
 		fputs("rocectl: ", c->err);
 		table_put(pod, c->err);
-		fputs(pods && attached ? " has no device on this node"
-				       : ": the pods of this node are not known",
+		fputs(is_list && attached ? " has no device on this node"
+					  : ": the pods of this node are not known",
 		      c->err);
 		ctl_resolve_suggest(pod, pods, attached, c->err);
 		fputc('\n', c->err);

@@ -157,9 +157,9 @@ static enum ctl_exit listing_once(const struct ctl *c, const struct listing *l,
 		why_no_resources(c, document);
 	if (document && !seen && is_of_source(l, "events") && !ctl_args_want_document(a))
 		since_when(c, document);
-	if (r == CTL_OK && document && !seen && is_of_source(l, "qps") && is_unknown(l, document))
-		r = CTL_NO;
-	return r == CTL_OK && empty && !seen ? ctl_known(c) : r;
+	if (r == CTL_OK && empty && !seen)
+		r = ctl_known(c);
+	return r == CTL_OK && document && !seen && is_unknown(l, document) ? CTL_NO : r;
 }
 
 /* Prints the list repeatedly, until the daemon does not answer or the output is closed. */

@@ -205,6 +205,14 @@ static bool is_in_trouble(const json_t *pod)
 	return false;
 }
 
+/* The list of pods; NULL: it is unknown, because the kubelet has not reported the allocations. */
+static const json_t *ctl_merge_known_pods(const struct ctl_answers *a)
+{
+	return json_is_null(ctl_merge_member(a->pods, "source"))
+		       ? NULL
+		       : ctl_merge_member(a->pods, "pods");
+}
+
 /* Number of pods with a device whose health is a warning or worse; null if there is no list. */
 static json_t *count_in_trouble(const json_t *pods)
 {
@@ -313,9 +321,8 @@ json_t *ctl_status(const struct ctl_answers *a)
 		copy_of(a->index, "started"), "upSeconds", copy_of(a->index, "upSeconds"), "well",
 		is_healthy(a), "ready", a->ready, "remarks", remarks_of(a), "devices",
 		count_by(ctl_merge_member(a->devices, "devices"), "kind"), "resources",
-		copy_of(a->devices, "resources"), "pods",
-		ctl_count_of(ctl_merge_member(a->pods, "pods")), "podsInTrouble",
-		count_in_trouble(ctl_merge_member(a->pods, "pods")), "attachments",
+		copy_of(a->devices, "resources"), "pods", ctl_count_of(ctl_merge_known_pods(a)),
+		"podsInTrouble", count_in_trouble(ctl_merge_known_pods(a)), "attachments",
 		count_by(ctl_merge_member(a->attachments, "attachments"), "state"), "ports",
 		count_by(ctl_merge_member(a->diagnosis, "ports"), "watch"), "podPortsDown",
 		pod_ports_down(a), "verdicts", copy_of(a->diagnosis, "verdicts"), "troubles",

@@ -53,7 +53,7 @@ static void ctl_show_put_pods(const json_t *document, FILE *f)
 	if (json_is_integer(n))
 		fprintf(f, "%" JSON_INTEGER_FORMAT " with devices", json_integer_value(n));
 	else
-		fputc('-', f);
+		fputs("unknown", f);
 	if (json_integer_value(ctl_show_member(document, "podsInTrouble")) > 0)
 		fprintf(f, ", %" JSON_INTEGER_FORMAT " in trouble (rocectl pods)",
 			json_integer_value(ctl_show_member(document, "podsInTrouble")));

@@ -12,6 +12,7 @@
 #include "config_json.h"
 #include "ctl_args.h"
 #include "ctl_config_map.h"
+#include "ctl_document.h"
 #include "suggest_merge.h"
 
 struct suggestions {
@@ -94,22 +95,28 @@ static int suggestions_read(struct suggestions *s, const char *dir, struct err *
 	return r;
 }
 
-static void suggestions_print(const struct ctl_args *a, const json_t *merged, FILE *out)
+/* Prints as JSON with line breaks, so that a person can read and edit it. */
+static int suggestions_print_json(const struct ctl_args *a, const json_t *merged, FILE *out)
 {
-	char *text = json_dumps(merged, JSON_INDENT(2));
-	size_t len = text ? strlen(text) : 0;
-	char *lines = text ? realloc(text, len + 2) : NULL;
+	AUTO_FREE char *text = json_dumps(merged, JSON_INDENT(2));
+	AUTO_FREE char *lines = NULL;
 
-	if (!lines) {
-		free(text);
-		return;
+	if (!text || asprintf(&lines, "%s\n", text) < 0) {
+		lines = NULL;
+		return -ENOMEM;
 	}
-	strcpy(lines + len, "\n");
 	if (a->configmap)
 		config_map_print(a->configmap, lines, out);
 	else
 		fputs(lines, out);
-	free(lines);
+	return 0;
+}
+
+static int suggestions_print(const struct ctl_args *a, const json_t *merged, FILE *out)
+{
+	if (!a->configmap && a->format && strcmp(a->format, "yaml") == 0)
+		return ctl_document_put(merged, "yaml", out);
+	return suggestions_print_json(a, merged, out);
 }
 
 enum ctl_exit ctl_suggest_merge(const struct ctl_args *a, FILE *out, FILE *err)
@@ -120,11 +127,11 @@ enum ctl_exit ctl_suggest_merge(const struct ctl_args *a, FILE *out, FILE *err)
 
 	if (suggestions_read(&s, a->merge, &e) == 0)
 		merged = suggest_merge(s.list, s.n, &e);
-	if (merged)
-		suggestions_print(a, merged, out);
-	else
+	if (merged && suggestions_print(a, merged, out) < 0)
+		err_set(&e, -ENOMEM, "out of memory");
+	if (e.code)
 		fprintf(err, "rocectl: %s\n", e.msg);
 	json_decref(merged);
 	suggestions_done(&s);
-	return merged ? CTL_OK : CTL_NO;
+	return e.code ? CTL_NO : CTL_OK;
 }

@@ -523,14 +523,18 @@ static void order_columns(struct table_style *style, const struct listing *l, co
 										       n_paths++);
 }
 
-/* Prints why there are no rows. */
+/* Prints why there are no rows. In a document an empty list is its own explanation, unless it is
+ * unknown whether the node has any. */
 static void listing_explain_empty(const struct listing *l, const struct listing_choice *c,
 				  const json_t *document, FILE *err)
 {
 	size_t n = json_array_size(objects_of(l, document));
 	bool chosen = c->namespace || c->pod || c->device || c->selector || c->limit == 0;
 	AUTO_FREE char *unknown = l->unknown ? l->unknown(document) : NULL;
+	bool is_document = is_format(c, "json") || is_format(c, "yaml");
 
+	if (is_document && !unknown)
+		return;
 	if (n == 0 && unknown) {
 		table_put(unknown, err);
 		fputc('\n', err);
@@ -652,8 +656,7 @@ int listing_show(const struct listing *l, const struct listing_choice *c, const 
 		show_names(l, &t, f);
 	else
 		listing_show_table(l, c, &t, document, f);
-	if (r == 0 && t.n_rows == 0 && !is_format(c, "json") && !is_format(c, "yaml") &&
-	    (!c->seen || !c->seen->was_shown))
+	if (r == 0 && t.n_rows == 0 && (!c->seen || !c->seen->was_shown))
 		listing_explain_empty(l, c, document, err);
 	if (c->seen)
 		c->seen->was_shown = true;

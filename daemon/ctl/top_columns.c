@@ -48,6 +48,15 @@ void top_count_text(double n, char *ret, size_t size)
 		snprintf(ret, size, n > 0 && n < 9.95 ? "%.1f" : "%.0f", n);
 }
 
+/* A sum of signals, with ">=" if only some of them are known. */
+static void sum_text(const struct top_port *p, enum top_figure figure, char *ret, size_t size)
+{
+	char count[16];
+
+	top_count_text(p->now[figure], count, sizeof(count));
+	snprintf(ret, size, "%s%s", p->least[figure] ? ">=" : "", count);
+}
+
 /* The maximum of the seconds [from, end), counted back from the newest; NAN: all unknown. */
 static double most_of(const struct top_port *p, size_t from, size_t end)
 {
@@ -216,13 +225,13 @@ static void cell_text(const struct top_view *v, const struct top_model *m, const
 		top_percent_text(p->now[TOP_CE], ret, size);
 		break;
 	case COL_CNP:
-		top_count_text(p->now[TOP_CNP], ret, size);
+		sum_text(p, TOP_CNP, ret, size);
 		break;
 	case COL_LOSS:
-		top_count_text(p->now[TOP_LOSS], ret, size);
+		sum_text(p, TOP_LOSS, ret, size);
 		break;
 	case COL_RETR:
-		top_count_text(p->now[TOP_RETR], ret, size);
+		sum_text(p, TOP_RETR, ret, size);
 		break;
 	case COL_VERDICT:
 		top_columns_verdict_text(v, p, ret, size);

@@ -47,17 +47,20 @@ static double top_number_of(const json_t *object, const char *key)
 	return number(top_member(object, key));
 }
 
-/* Sum of the known values; NAN if none is known. */
-static double top_sum_of(const json_t *object, const char *const *keys, size_t n)
+/* Sum of the known values; NAN if none is known. *ret_least: only some of them are. */
+static double top_sum_of(const json_t *object, const char *const *keys, size_t n, bool *ret_least)
 {
 	double sum = (double)NAN;
+	size_t known = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		double value = top_number_of(object, keys[i]);
 
-		if (!isnan(value))
-			sum = isnan(sum) ? value : sum + value;
+		if (isnan(value))
+			continue;
+		sum = known++ ? sum + value : value;
 	}
+	*ret_least = known > 0 && known < n;
 	return sum;
 }
 
@@ -183,7 +186,7 @@ static void take_figures(struct top_port *p, const json_t *now)
 		size_t n;
 		const char *const *parts = top_parts((enum top_figure)i, &n);
 
-		p->now[i] = top_sum_of(now, parts, n);
+		p->now[i] = top_sum_of(now, parts, n, &p->least[i]);
 	}
 }
 
@@ -475,35 +478,46 @@ static const struct top_port *top_head_of(const struct top_model *m, const size_
 	return NULL;
 }
 
-static double top_sum_of_vfs(const struct top_model *m, const size_t *order, size_t n,
-			     const struct top_port *head, enum top_figure figure)
+static struct top_sum top_sum_of_vfs(const struct top_model *m, const size_t *order, size_t n,
+				     const struct top_port *head, enum top_figure figure)
 {
-	double sum = (double)NAN;
+	struct top_sum sum = {.value = (double)NAN};
 
-	for (size_t i = 0; head->function[0] && i < n; i++)
-		if (strcmp(m->ports[order[i]].parent, head->function) == 0)
-			sum = top_add(sum, m->ports[order[i]].now[figure]);
+	for (size_t i = 0; head->function[0] && i < n; i++) {
+		double value = m->ports[order[i]].now[figure];
+
+		if (strcmp(m->ports[order[i]].parent, head->function) != 0)
+			continue;
+		sum.unseen += isnan(value);
+		sum.value = top_add(sum.value, value);
+	}
 	return sum;
 }
 
-double top_total(const struct top_model *m, const size_t *order, size_t n, enum top_figure figure,
-		 bool *ret_least)
+struct top_sum top_total(const struct top_model *m, const size_t *order, size_t n,
+			 enum top_figure figure)
 {
 	const bool is_bytes = figure == TOP_RECEIVED || figure == TOP_SENT;
-	double sum = (double)NAN;
+	struct top_sum sum = {.value = (double)NAN};
 
-	*ret_least = false;
 	for (size_t i = 0; i < n; i++) {
 		const struct top_port *p = &m->ports[order[i]];
 		double value = p->now[figure];
 
 		if (is_bytes && top_head_of(m, order, n, p))
 			continue;
-		if (is_bytes && p->parent[0] == '\0')
-			value = top_with_vfs(p, value, top_sum_of_vfs(m, order, n, p, figure),
-					     ret_least);
-		sum = top_add(sum, value);
+		sum.unseen += isnan(value);
+		sum.least |= p->least[figure];
+		if (is_bytes && p->parent[0] == '\0') {
+			struct top_sum vfs = top_sum_of_vfs(m, order, n, p, figure);
+
+			if (p->vf_bytes != VF_BYTES_CONTAINED)
+				sum.unseen += vfs.unseen;
+			value = top_with_vfs(p, value, vfs.value, &sum.least);
+		}
+		sum.value = top_add(sum.value, value);
 	}
+	sum.least |= sum.unseen > 0 && !isnan(sum.value);
 	return sum;
 }
 

@@ -37,7 +37,8 @@ struct top_port {
 	enum vf_bytes vf_bytes;
 	double line; /* link rate in bytes per second; NAN = unknown */
 	double now[N_TOP_FIGURES];
-	double wire[TOP_WIRE]; /* received and sent; of a PF with its VFs */
+	bool least[N_TOP_FIGURES]; /* only some of the figure's signals are known */
+	double wire[TOP_WIRE];	   /* received and sent; of a PF with its VFs */
 	/* Level of the worst trouble, as in /api/v1/ports; 0 = none. The members down to more_pods
 	 * describe that trouble. */
 	int level;
@@ -91,11 +92,17 @@ uint64_t top_silence_ms(const struct top_model *, uint64_t now_ms);
 /* Names of the signals of /api/v1/ports whose sum is this figure: TOP_CNP, TOP_LOSS, TOP_RETR. The
  * page sums the same ones (daemon/web/model.js). */
 const char *const *top_parts(enum top_figure, size_t *ret_n);
-/* Sums a figure over the n ports in `order`; NAN if unknown for all of them. VFs are not added if
- * their PF's counter includes them. *ret_least is set if it is unknown whether a PF includes its
- * VFs: the sum is a lower bound then. */
-double top_total(const struct top_model *, const size_t *order, size_t n, enum top_figure,
-		 bool *ret_least);
+/* A sum over ports. It is a lower bound if a port's figure is unknown or is one, or if it is
+ * unknown whether a PF's counter includes its VFs. */
+struct top_sum {
+	double value; /* NAN = unknown for all ports */
+	bool least;
+	size_t unseen; /* number of ports whose figure is unknown */
+};
+
+/* Sums a figure over the n ports in `order`. VFs are not added if their PF's counter includes them.
+ */
+struct top_sum top_total(const struct top_model *, const size_t *order, size_t n, enum top_figure);
 /* Utilization of the link in the busier direction, 0 to 1; NAN = unknown. */
 double top_use(const struct top_port *);
 /* Seconds since the port's worst trouble began; -1 = unknown, or it has none. */

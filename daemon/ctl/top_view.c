@@ -470,34 +470,42 @@ static void add_share(const struct draw *d, struct top_line *line, const char *n
 		top_add_part(d, line, ", ", "%s %s%%", name, percent);
 }
 
+/* The mark of a sum that is a lower bound. */
+static const char *top_least(const struct top_sum *sum)
+{
+	return sum->least ? ">=" : "";
+}
+
 /* Adds loss, CE and pause of the ports shown. */
 static void add_troubles(const struct draw *d, struct top_line *line, const struct top_model *m,
 			 const size_t *order, size_t n)
 {
-	char loss[16];
-	bool least;
+	struct top_sum loss = top_total(m, order, n, TOP_LOSS);
+	char text[16];
 
-	top_count_text(top_total(m, order, n, TOP_LOSS, &least), loss, sizeof(loss));
-	top_add_part(d, line, "; ", "loss %s/s", loss);
+	top_count_text(loss.value, text, sizeof(text));
+	top_add_part(d, line, "; ", "loss %s%s/s", top_least(&loss), text);
+	if (loss.unseen > 0 && !isnan(loss.value))
+		top_add_part(d, line, " ", "(%zu port%s not seen)", loss.unseen,
+			     loss.unseen == 1 ? "" : "s");
 	add_share(d, line, "CE", highest_of(m, order, n, TOP_CE));
 	add_share(d, line, "pause",
 		  fmax(highest_of(m, order, n, TOP_PAUSE_RECEIVED),
 		       highest_of(m, order, n, TOP_PAUSE_SENT)));
 }
 
-/* Adds the traffic of the ports shown, with ">=" if VFs are left out because their PF may already
- * count them. */
+/* Adds the traffic of the ports shown. */
 static void add_traffic(const struct draw *d, struct top_line *line, const struct top_model *m,
 			const size_t *order, size_t n)
 {
-	bool least_received, least_sent;
-	char received[16], sent[16];
+	struct top_sum received = top_total(m, order, n, TOP_RECEIVED),
+		       sent = top_total(m, order, n, TOP_SENT);
+	char received_text[16], sent_text[16];
 
-	top_rate_text(top_total(m, order, n, TOP_RECEIVED, &least_received), received,
-		      sizeof(received));
-	top_rate_text(top_total(m, order, n, TOP_SENT, &least_sent), sent, sizeof(sent));
-	top_add_part(d, line, "; ", "RX %s%s, TX %s%s", least_received ? ">=" : "", received,
-		     least_sent ? ">=" : "", sent);
+	top_rate_text(received.value, received_text, sizeof(received_text));
+	top_rate_text(sent.value, sent_text, sizeof(sent_text));
+	top_add_part(d, line, "; ", "RX %s%s, TX %s%s", top_least(&received), received_text,
+		     top_least(&sent), sent_text);
 }
 
 /* Prints the summary. The most important values are first, because values that do not fit are

@@ -177,3 +177,14 @@ bool accept_gzip(const char *accept_encoding)
 	}
 	return named_q >= 0 ? named_q > 0 : any_q > 0;
 }
+
+bool accept_html(const char *accept)
+{
+	struct span list = span_of(accept);
+	struct element e;
+
+	while (next_element(&list, &e))
+		if (span_is(e.name, "text/html") && e.q > 0)
+			return true;
+	return false;
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* accept.h - chooses format and encoding of the metrics page from the headers of a request, RFC
- * 9110 section 12.5. Pure.
+/* accept.h - chooses format and encoding of an answer from the headers of a request, RFC 9110
+ * section 12.5. Pure.
  *
  * Header values are untrusted bytes: anything that does not parse is ignored. */
 #pragma once
@@ -17,3 +17,6 @@ const char *accept_content_type(enum metrics_format);
 
 /* True if an Accept-Encoding header ("" = none) permits gzip. */
 bool accept_gzip(const char *accept_encoding);
+
+/* True if an Accept header names text/html: a browser, not a client that takes anything. */
+bool accept_html(const char *accept);

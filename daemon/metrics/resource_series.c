@@ -43,9 +43,11 @@ static const struct family families[N_RESOURCE_FAMILIES] = {
 	[RESOURCE_DEVICE_HEALTHY] = {"rocelet_device_healthy",
 				     "1 for a healthy device, which can be allocated, else 0.",
 				     METRIC_GAUGE},
-	[RESOURCE_DEVICE_UNHEALTHY] = {"rocelet_device_unhealthy",
-				       "1 for every reason why a device ID is unhealthy.",
-				       METRIC_GAUGE},
+	[RESOURCE_DEVICE_UNHEALTHY] =
+		{"rocelet_device_unhealthy",
+		 "1 for every reason why a device ID is unhealthy, with the container that "
+		 "holds it.",
+		 METRIC_GAUGE},
 	[RESOURCE_DEVICE_ONSET_TIME] =
 		{"rocelet_device_unhealthy_onset_timestamp_seconds",
 		 "Unix time at which a device ID became unhealthy, with the container that holds it; "
@@ -89,8 +91,19 @@ static void add_labelled(struct text *t, enum resource_family f, const struct re
 	text_addf(t, "} %" PRIu64 "\n", number);
 }
 
-static void add_unhealthy(struct text *t, const struct resource_info *r,
-			  const struct resource_device *d)
+/* Adds the container that holds the device, so that an alert or a query names the pod without a
+ * join. */
+static void add_device_holder(struct text *t, const struct resource_table *table,
+			      const struct resource_info *r, const struct resource_device *d)
+{
+	const struct pod_device *holder = pod_list_find(&table->held, r->name, d->id, NULL);
+
+	if (holder && holder->pod[0])
+		text_add_holder(t, holder);
+}
+
+static void add_unhealthy(struct text *t, const struct resource_table *table,
+			  const struct resource_info *r, const struct resource_device *d)
 {
 	for (enum health_reason reason = 0; reason < N_HEALTH_REASONS; reason++) {
 		if (!(d->reasons & HEALTH_BIT(reason)))
@@ -98,22 +111,19 @@ static void add_unhealthy(struct text *t, const struct resource_info *r,
 		open_series(t, RESOURCE_DEVICE_UNHEALTHY, r);
 		resource_add_named(t, "id", d->id);
 		resource_add_named(t, "reason", health_reason_name(reason));
+		add_device_holder(t, table, r, d);
 		text_addf(t, "} 1\n");
 	}
 }
 
-/* Adds the onset with the pod, so that an alert names the pod without a join. */
 static void add_onset_time(struct text *t, const struct resource_table *table,
 			   const struct resource_info *r, const struct resource_device *d)
 {
-	const struct pod_device *holder = pod_list_find(&table->held, r->name, d->id, NULL);
-
 	if (d->unhealthy_unix_ms == 0)
 		return;
 	open_series(t, RESOURCE_DEVICE_ONSET_TIME, r);
 	resource_add_named(t, "id", d->id);
-	if (holder && holder->pod[0])
-		text_add_holder(t, holder);
+	add_device_holder(t, table, r, d);
 	text_addf(t, "} %.3f\n", (double)d->unhealthy_unix_ms / 1000);
 }
 
@@ -129,7 +139,7 @@ static void resource_add_devices(struct text *t, enum resource_family f,
 		const struct resource_device *d = &table->devices[r->first_device + i];
 
 		if (f == RESOURCE_DEVICE_UNHEALTHY)
-			add_unhealthy(t, r, d);
+			add_unhealthy(t, table, r, d);
 		else if (f == RESOURCE_DEVICE_ONSET_TIME)
 			add_onset_time(t, table, r, d);
 		else if (!r->shared)

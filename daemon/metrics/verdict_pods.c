@@ -74,11 +74,17 @@ bool verdict_pods_next(const struct verdict_holders *h, const struct verdict *v,
 
 void verdict_pods_others(const struct verdict_holders *h, const struct verdict *v, struct text *t)
 {
+	const struct observed_pod *victim;
 	const char *namespace, *name;
 	size_t pos = 0;
+	bool any = false;
 
 	if (!verdict_pods_next(h, v, &pos, &namespace, &name))
 		return;
-	for (bool any = false; verdict_pods_next(h, v, &pos, &namespace, &name); any = true)
+	for (; verdict_pods_next(h, v, &pos, &namespace, &name); any = true)
 		text_addf(t, "%s%s/%s", any ? "," : "", namespace, name);
+	pos = 0;
+	for (; (victim = verdict_next_victim(v, h->report->verdicts, h->report->n_verdicts, &pos));
+	     any = true)
+		text_addf(t, "%s%s/%s", any ? "," : "", victim->namespace, victim->name);
 }

@@ -18,5 +18,6 @@ struct verdict_holders {
  * False: no more. */
 bool verdict_pods_next(const struct verdict_holders *, const struct verdict *, size_t *pos,
 		       const char **ret_namespace, const char **ret_name);
-/* Appends the pods except the first, as in struct event: "namespace/name,namespace/name". */
+/* Appends the pods except the first, as in struct event: "namespace/name,namespace/name"; also
+ * those that are affected by what the verdict's own pod does. */
 void verdict_pods_others(const struct verdict_holders *, const struct verdict *, struct text *);

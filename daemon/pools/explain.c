@@ -283,7 +283,7 @@ void explain_device(const struct explain_input *in, char ret[EXPLAIN_SIZE])
 		return;
 	}
 	if (in->refused) {
-		explain_print(&s, "not offered: the configuration file is refused");
+		explain_print(&s, "not offered: the configuration file is rejected");
 		return;
 	}
 	if (!in->resources || in->resources->table->generation == 0) {

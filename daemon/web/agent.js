@@ -16,27 +16,54 @@ function findingGroups(findings) {
 
 function makeFinding(model, group, i) {
 	const [f] = group;
-	return make('li', {key: String(i)}, make('p', {}, makeMark('unhealthy', false), ' ', makeFindingTitle(f), group.map((one, n) => one.object && [n > 0 ? ', ' : ' ', makeObjectLink(model, one.object), one.pod && [make('span', {class: 'quiet'}, ' of '), makePodLink({namespace: one.namespace, name: one.pod})]])), make('p', {}, `${sentenceCase(withClock(shown(f.what))).replace(/\.$/, '')}.`),
+	return make('li', {key: String(i)}, make('p', {}, makeMark('unhealthy', false), ' ', makeFindingTitle(f), group.map((one, n) => one.object && [n > 0 ? ', ' : ' ', makeObjectLink(model, one.object), one.pod && [make('span', {class: 'quiet'}, ' of '), makePodLink({namespace: one.namespace, name: one.pod})]])), make('p', {}, `${sentenceCase(inWords(shown(f.what))).replace(/\.$/, '')}.`),
 		f.help && make('p', {class: 'quiet'}, withCode(sentenceCase(f.help).replace(/([^.?!])$/, '$1.')), f.fixable && [' At once: ', makeCode('rocectl doctor --fix')]));
 }
 
 // "FILE:LINE[:COLUMN]: "KEY": what is wrong", of which all but the last may be missing.
 const CONFIG_ERROR = /^(?:([^\s"]+?):(\d+)(?::\d+)?: )?(?:"([^"]+)": )?(.*)$/s;
 
-// The band about a configuration file that is not in use, or null.
-// {found: the doctor's finding, isHeld, title} of a configuration file that is not in use, or null.
-function rejectedConfig(model) {
-	const found = model.documents.doctor?.findings.find((f) => f.kind === 'config' && /^the configuration file is (refused|held): /.test(f.what)), isHeld = found?.what.includes(' is held: ');
-	return found ? {found, isHeld, title: isHeld ? EVENT_WORDS.ConfigHeld : EVENT_WORDS.ConfigRefused} : null;
+function configError(text) {
+	const [, file, line, key, error] = CONFIG_ERROR.exec(text);
+	return {file, line, key, error};
 }
 
+const CONFIG_STATES = /^(?:the configuration file is (?:rejected|(held)): |running with the last good configuration of \S+, because )/;
+
+// What is in use in place of the file, by the doctor's advice: [pattern, in short, severity].
+const CONFIG_IN_USE = [[/^The previous/, 'The previous one stays in use.', 'warning'], [/as before the restart/, 'The last good one is in use.', 'warning'], [/observes/, 'rocelet only observes.', 'critical'], [/^/, 'Nothing is offered.', 'critical']];
+
+// {found: the doctor's finding, isHeld, title, kind, inUse, file, line, key, error} of a configuration file that is not in use, or null. Its kind is the one severity of it in all views.
+function rejectedConfig(model) {
+	const found = model.documents.doctor?.findings.find((f) => f.kind === 'config' && CONFIG_STATES.test(f.what));
+	if (!found)
+		return null;
+	const [about, held] = CONFIG_STATES.exec(found.what), error = configError(found.what.slice(about.length)), [, inUse, kind] = CONFIG_IN_USE.find(([pattern]) => pattern.test(found.help));
+	return {found, isHeld: Boolean(held), title: held ? EVENT_WORDS.ConfigHeld : EVENT_WORDS.ConfigRefused, kind, inUse, ...error};
+}
+
+// The band about a configuration file that is not in use, or null.
 function makeConfigNotice(model) {
 	const rejected = rejectedConfig(model);
 	if (!rejected)
 		return null;
-	const {found, isHeld, title} = rejected, [, file, line, key, error] = CONFIG_ERROR.exec(found.what.replace(/^.*? is (refused|held): /, '')), kind = /^The previous/.test(found.help) ? 'warning' : 'critical';
+	const {found, isHeld, title, kind, file, line, key, error} = rejected;
 	return make('section', {class: 'notice rejected', key: 'config', 'data-kind': kind, 'aria-labelledby': 'rejected-title'}, make('header', {}, make('h2', {id: 'rejected-title'}, makeMark(kind, false), ` ${title}`), make('a', {href: '#config'}, 'Configuration in effect')),
 		makeFacts([['File', file && [makeCode(file), `, line${NBSP}${line}`]], ['Key', key && makeCode(key)], [isHeld ? 'Reason' : 'Error', sentenceCase(shown(error))], ['In force', withCode(found.help)]]));
+}
+
+// "config.json line 2, diagnosis.warming_seconds is not a number"
+function configErrorText({file, line, key, error}) {
+	return `${file ? `${shown(file.split('/').at(-1))} line${NBSP}${line}, ` : ''}${key ? `${shown(key)} ` : ''}${shown(error)}`;
+}
+
+// The same in one line, for the overview.
+function makeConfigLine(model) {
+	const rejected = rejectedConfig(model);
+	if (!rejected)
+		return null;
+	const {title, kind, inUse} = rejected;
+	return make('p', {class: 'notice rejected-line', key: 'config', 'data-kind': kind}, makeMark(kind, false), ' ', make('strong', {}, title), `: ${configErrorText(rejected)}. ${inUse} `, make('a', {href: '#agent'}, 'Details'));
 }
 
 // The source of counters that a reason is about, on most drivers.
@@ -124,8 +151,8 @@ const PART_STATES = {true: ['ok', 'works'], false: ['critical', 'does not work']
 // works: true, false, 'impaired', null: not in use, undefined: not known now.
 function makePart(name, works, what, why) {
 	const [kind, text] = PART_STATES[works];
-	return make('li', {key: name}, makeMark(kind, false), make('span', {}, name), make('span', {}, sentenceCase(shown(what)), make('span', {class: 'unseen'}, `, ${text}`),
-		why && make('span', {class: 'quiet'}, `: ${shown(why)}`)));
+	return make('li', {key: name}, makeMark(kind, false), make('span', {}, name), make('span', {}, sentenceCase(inWords(shown(what))), make('span', {class: 'unseen'}, `, ${text}`),
+		why && make('span', {class: 'quiet'}, `: ${inWords(shown(why))}`)));
 }
 
 // Is a report of this age about the daemon's parts still valid? If there are no new samples, only one from after the last sample is.
@@ -137,9 +164,9 @@ function isOfNow(page, model, ageMs) {
 function makeParts(page, model, agent) {
 	if (agent === null)
 		return make('p', {class: 'quiet'}, page.missing(AGENT_PATH));
-	const ageMs = Date.now() - page.documents.readAt(AGENT_PATH), isKnownNow = isOfNow(page, model, ageMs), sinceMs = isKnownNow ? 0 : ageMs, sampling = agentCounts.sampling();
+	const ageMs = Date.now() - page.documents.readAt(AGENT_PATH), isKnownNow = isOfNow(page, model, ageMs), sinceMs = isKnownNow ? 0 : ageMs, sampling = agentCounts.sampling(), rejected = rejectedConfig(model);
 	const now = (works, isImpaired) => (!isKnownNow ? undefined : works && isImpaired ? 'impaired' : works);
-	return make('ul', {class: 'parts'}, agent.parts.map((part) => makePart(sentenceCase(part.name), now(part.works, part.name === 'sampling' && isSlow(sampling)), part.what, part.why ?? (part.name === 'sampling' && isSlow(sampling) ? `${shortNumber(100 * sampling.skipped)} % skipped lately` : null))),
+	return make('ul', {class: 'parts'}, agent.parts.map((part) => makePart(sentenceCase(part.name), now(...(part.name === 'configuration' && rejected ? [rejected.kind === 'warning', true] : [part.works, part.name === 'sampling' && isSlow(sampling)])), part.what, part.why ?? (part.name === 'sampling' && isSlow(sampling) ? `${shortNumber(100 * sampling.skipped)} % skipped lately` : null))),
 		agent.sources.map((s) => makePart(`Source ${s.name}`, now(isKnown(s.ageMs) && s.ageMs < SOURCE_OLD_MS, agentCounts.newErrors(s.name) > 0), `${SOURCE_NAMES[s.name] ?? s.name}, ${isKnown(s.ageMs) ? `${span(s.ageMs + sinceMs)} old` : 'never read'}, ${count(s.errors, 'error')}`, agentCounts.newErrors(s.name) > 0 ? `${grouped(agentCounts.newErrors(s.name))} of them lately` : null)));
 }
 

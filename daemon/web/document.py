@@ -140,6 +140,11 @@ def urgency(section):
     return key, f'<p class="urgency" data-urgency="{URGENCIES[key][1]}">{markdown.inline(line)}</p>\n'
 
 
+def without_urgency(section):
+    """The section's text without the beginning of its impact, or all of it, that urgency() shows above it."""
+    return re.sub(r"^(\*\*Impact\.\*\* ).+?[.:](?:\n\n|\s(.))", lambda found: found[1] + found[2].upper() if found[2] else "", section, count=1, flags=re.M | re.S)
+
+
 def by_urgency(sections, title, prefix="", current=None):
     """Contents: the causes in words, by how soon to act."""
     return "".join(links(heading, [(prefix + name, title(name)) for name, section in sections if urgency(section)[0] == key], current) for key, (heading, _) in URGENCIES.items())
@@ -150,7 +155,7 @@ def runbook(frame, allowed, text, title):
     whole = frame.replace("@TITLE@", "Runbook").replace("@SELF@", "#").replace("@BACK@", "").replace("@TURN@", "")
     others = [heading for heading in re.findall(r"^## (.*)$", text, re.M) if heading not in dict(sections)]
     contents = links("Runbook", [("#" + markdown.anchor(heading), markdown.inline(heading)) for heading in others]) + by_urgency(sections, title, "#")
-    body = markdown.to_html(text)
+    body = markdown.to_html(SECTION.sub(lambda found: without_urgency(found[0]) if "**Impact.**" in found[2] else found[0], text))
     for name, section in sections:
         body = body.replace(f'<h2 id="{name}">{name}</h2>\n', f'<h2 id="{name}">{title(name)} <code>{name}</code></h2>\n{urgency(section)[1]}')
     return c_rows("runbook", whole.replace("@CONTENTS@", contents).replace("@RUNBOOK@", body), allowed)
@@ -175,7 +180,7 @@ def causes(frame, text, title):
     sections.sort(key=lambda found: list(URGENCIES).index(urgency(found[1])[0]))  # as in the contents
     names = [name for name, _ in sections]
     for i, (name, section) in enumerate(sections):
-        quote, rest = re.fullmatch(r"\s*((?:> [^\n]*\n)+)(.*)", section, re.S).groups()
+        quote, rest = re.fullmatch(r"\s*((?:> [^\n]*\n)+)(.*)", without_urgency(section), re.S).groups()
         quote = " ".join(line[2:] for line in quote.splitlines())
         heading = f'<h1 id="{name}">{markdown.inline(quote[0].upper() + quote[1:])} <code>{name}</code></h1>\n'
         here = "".join(f'<a class="button" href="../#{place}={name}">{word}</a> ' for place, word in (("overview?problem", "Open problems"), ("ports?q", "Ports with it"), ("events?q", "Its events")))
@@ -190,12 +195,22 @@ def causes(frame, text, title):
     return f"{made}#define WEB_CAUSES(X){listed}\n"
 
 
+def no_cause(frame, allowed, text, title):
+    """The document for a cause that the runbook does not have: links to all that it has."""
+    sections = [found for found in SECTION.findall(text) if "**Impact.**" in found[1]]
+    inside = ('<h1>No such cause</h1>\n<p>The runbook has no cause of this name. Another version of rocelet may have it.</p>\n'
+              '<p class="actions"><a class="button" href="./">Runbook</a> <a class="button" href="../#">Overview</a></p>\n')
+    back = '<p class="crumbs"><a href="./">Runbook</a> / No such cause <a class="to-contents" href="#contents">Contents</a></p>\n'
+    document = frame.replace("@TITLE@", "No such cause · Runbook").replace("@SELF@", "./").replace("@TURN@", "").replace("@BACK@", back)
+    return c_rows("no_cause", document.replace("@CONTENTS@", by_urgency(sections, title)).replace("@RUNBOOK@", inside), allowed)
+
+
 def main():
     folder, npm_dir, path, schema, version, out = sys.argv[1:]
     (frame, allowed), text = runbook_frame(folder, version), read(path)
     with open(out + ".new", "w", encoding="utf-8") as f:
         f.write("/* The page and the runbook, made by document.py. */\n" + page(folder, npm_dir, schema, version)
-                + runbook(frame, allowed, text, titles(folder)) + causes(frame, text, titles(folder)))
+                + runbook(frame, allowed, text, titles(folder)) + causes(frame, text, titles(folder)) + no_cause(frame, allowed, text, titles(folder)))
     os.replace(out + ".new", out)
 
 

@@ -32,7 +32,7 @@ function verdictChange(e) {
 	if (e.reason === 'DiagnosisWorse')
 		return `is now ${eventVerdict(e)?.severity ?? 'worse'}`;
 	if (e.reason !== 'DiagnosisEnd')
-		return 'began';
+		return 'found'; // a little later than the verdict's beginning, which is beside it
 	const [isExplained, by] = EXPLAINED.exec(e.message) ?? [];
 	return isExplained ? `now explained by ${by?.includes('_') ? lowerFirst(causeTitle(by)) : 'another cause'}` : / is over, the port was removed/.test(e.message) ? 'closed: port removed' : / is closed, /.test(e.message) ? 'closed: counters lost' : 'ended';
 }
@@ -43,7 +43,7 @@ function verdictDetail(e) {
 	return /^pods?: /.test(rest) ? rest.replace(/^pods: /, '') : sentenceCase(rest);
 }
 
-// The name of an event in all views: a verdict's is the cause and what became of it, as in "Packet loss began".
+// The name of an event in all views: a verdict's is the cause and what became of it, as in "Packet loss found".
 function eventTitle(e) {
 	const verdict = eventVerdict(e);
 	return verdict ? `${causeTitle(verdict.cause)} ${verdictChange(e)}` : EVENT_WORDS[e.reason] ?? shown(e.reason);
@@ -51,7 +51,7 @@ function eventTitle(e) {
 
 // What the name and the pod beside it leave out.
 function eventDetail(model, e) {
-	const text = eventVerdict(e) ? verdictDetail(e) : sentenceCase(eventMessage(model, e)), own = `; pods: ${podKey(e)}`;
+	const text = /^Config/.test(e.reason) ? configErrorText(configError(e.message)) : eventVerdict(e) ? inWords(verdictDetail(e)) : sentenceCase(eventMessage(model, e)), own = `; pods: ${podKey(e)}`;
 	return text.endsWith(own) ? text.slice(0, -own.length) : text;
 }
 

@@ -4,7 +4,6 @@
 
 const RANGES = ['15', '5', '1']; // minutes
 const LEAST_SPAN_S = 10;
-const LEAST_STRIP_S = 120;
 const DASHBOARDS = {port: 'RoCE / port', pod: 'RoCE / pod'}; // titles in k8s/deploy/monitoring
 const VF_SCALE = 1 / 20; // least scale of a VF's throughput, as a share of the link's rate
 
@@ -40,10 +39,10 @@ class HistoryPanel {
 		return Number(to) > Number(from) && Number(from) > 0 ? [Number(from), Number(to)] : null;
 	}
 
-	// The length of the history in seconds, but at least `least`.
-	ageSeconds(least) {
+	// The length of the history in seconds, but at least that of an axis.
+	ageSeconds() {
 		const {startedMs} = this.page.store, age = startedMs === null ? HISTORY_S : (this.page.nowMs() - startedMs) / 1000;
-		return Math.min(HISTORY_S, Math.max(least, age));
+		return Math.min(HISTORY_S, Math.max(LEAST_AXIS_S, age));
 	}
 
 	// The chosen time; null: as much history as there is.
@@ -52,12 +51,12 @@ class HistoryPanel {
 	}
 
 	seconds() {
-		return this.asked() ?? this.ageSeconds(LEAST_AXIS_S);
+		return this.asked() ?? this.ageSeconds();
 	}
 
-	// The shortest of RANGES that covers the shown time.
+	// The one of RANGES that is shown; null: all of a younger history.
 	minutes() {
-		return RANGES.findLast((m) => 60 * m >= this.seconds()) ?? RANGES[0];
+		return this.asked() !== null ? this.page.query.range : this.seconds() >= HISTORY_S ? RANGES[0] : null;
 	}
 
 	range() {
@@ -155,9 +154,9 @@ class HistoryPanel {
 		this.events = eventsIn(from, to);
 		this.ports = ports;
 		this.isCalm = isCalm;
-		const now = this.page.nowSeconds();
+		const now = this.page.nowSeconds(), begin = this.fixed() ? now - this.ageSeconds() : from; // zoomed, the strip shows where
 		this.page.afterShow(() => this.draw());
-		return make('section', {class: 'panel history', 'aria-labelledby': 'history-title'}, make('h2', {id: 'history-title', class: 'unseen'}, 'The last 15 minutes'), this.control(), this.strip(model, now - this.ageSeconds(LEAST_STRIP_S), now, eventsIn(now - HISTORY_S, now)),
+		return make('section', {class: 'panel history', 'aria-labelledby': 'history-title'}, make('h2', {id: 'history-title', class: 'unseen'}, 'The last 15 minutes'), this.control(), this.strip(model, begin, now, eventsIn(begin, now)),
 			ports.length === 1 && this.specs === CHARTS ? make('div', {class: 'charts'}, this.chartsOf(ports[0]).map((chart) => chart.element))
 				: make('div', {class: 'multiples'}, ports.map((p) => make('div', {key: p.key}, make('h3', {}, makeMark(this.stateOf(p).kind), makePortLink(p.facts), p.lane && make('span', {class: 'quiet'}, ` rail ${p.lane.n}`)), this.chartsOf(p).map((chart) => chart.element)))),
 			make('p', {class: 'quiet earlier'}, `Earlier times: Prometheus, dashboard ${DASHBOARDS[this.specs === CHARTS ? 'port' : 'pod']}.`));
@@ -179,17 +178,17 @@ class HistoryPanel {
 	control() {
 		const fixed = this.fixed(), minutes = this.minutes();
 		return make('div', {class: 'time'}, make('div', {class: 'segments', role: 'group', 'aria-label': 'time shown'}, RANGES.map((m) => makeButton(`${m} min`, () => this.goLive(m), {'aria-pressed': String(!fixed && m === minutes)}))),
-			fixed ? [make('span', {class: 'standing'}, `Showing ${clock(fixed[0] * 1000)} to ${clock(fixed[1] * 1000)} (not live), ${zoneName(fixed[0] * 1000)}`), makeButton('Back to live', () => this.goLive())] : make('span', {class: 'quiet'}, `${clock(this.range()[0] * 1000)} to ${this.page.model.dead ? clock(this.page.model.sampleMs()) : 'now'}, ${zoneName(Date.now())}`),
+			fixed ? [make('span', {class: 'standing'}, `Showing ${clock(fixed[0] * 1000)} to ${clock(fixed[1] * 1000)} (not live), ${zoneName(fixed[0] * 1000)}`), makeButton('Back to live', () => this.goLive())] : make('span', {class: 'quiet'}, `${clock(this.range()[0] * 1000)} to ${this.page.model.dead ? clock(this.page.model.sampleMs()) : 'now'}, ${zoneName(Date.now())}${minutes === null ? ', all since rocelet started' : ''}`),
 			make('span', {class: 'grow'}), make('span', {class: 'quiet hint'}, 'Drag in a chart to zoom; keys ← → + − 0'));
 	}
 
-	// Verdicts as labelled bands and events as triangles of all 15 minutes, and which part of them the charts show.
+	// Verdicts as labelled bands and events as triangles, on the scale of the charts; zoomed, of the whole history, and which part of it the charts show.
 	strip(model, from, to, events) {
 		const at = (s) => `${(100 * Math.min(1, Math.max(0, (s - from) / (to - from)))).toFixed(2)}%`;
 		const bands = this.verdicts.filter((v) => Date.parse(v.onset) / 1000 < to && (!v.ended || Date.parse(v.ended) / 1000 > from));
-		const [begin, end] = this.range(), isPart = (this.fixed() || this.asked()) && end - begin < to - from - 1, shade = isPart && make('div', {class: 'shade', style: {left: at(begin), width: `calc(${at(end)} - ${at(begin)})`}});
+		const [begin, end] = this.range(), isPart = this.fixed() && end - begin < to - from - 1, shade = isPart && make('div', {class: 'shade', style: {left: at(begin), width: `calc(${at(end)} - ${at(begin)})`}});
 		if (bands.length + events.length === 0)
-			return [make('p', {class: 'quiet strip-empty'}, `${this.isCalm ? 'No problems or events' : 'No event, and no verdict of diagnosis,'} ${historyNote(model, HISTORY_S * 1000) ? `since ${clock(model.store.startedMs)}, when rocelet started` : 'in the last 15 minutes'}.`), isPart && make('div', {class: 'strip'}, shade)];
+			return [make('p', {class: 'quiet strip-empty'}, `${this.isCalm ? 'No problems or events' : 'No event, and no verdict of diagnosis,'} ${historyNote(model, 1000 * (to - from) + 1000) ? `since ${clock(model.store.startedMs)}, when rocelet started` : `in the last ${count(Math.round((to - from) / 60), 'minute')}`}.`), isPart && make('div', {class: 'strip'}, shade)];
 		return make('div', {class: 'strip'}, shade, bands.map((v) => make('div', {class: 'band-row', key: problemKey(v)}, make('a', {class: 'band-label', 'data-side': Date.parse(v.onset) / 1000 > from + 0.75 * (to - from) ? 'left' : null, href: portLink(v), 'data-severity': v.severity, 'data-ended': v.ended ? 'yes' : null,
 			'data-tip': `${sentenceCase(verdictSentence(v))}, ${clock(Date.parse(v.onset))} to ${v.ended ? `${clock(Date.parse(v.ended))}, ${endOf(v).said}` : model.dead ? `at least ${clock(model.sampleMs())}` : 'now'}`,
 			style: {'margin-left': at(Date.parse(v.onset) / 1000), 'margin-right': `calc(100% - ${v.ended ? at(Date.parse(v.ended) / 1000) : '100%'})`}}, make('span', {}, verdictMark(v), ` ${verdictTitle(v)}`)))),

@@ -59,6 +59,8 @@ class Page {
 		followTips();
 		window.addEventListener('popstate', (event) => this.open(true, event.state?.y ?? 0));
 		window.addEventListener('scroll', () => this.onScroll(), {passive: true});
+		for (const width of [NARROW, RAILS_NARROW, LESS_ROOM])
+			width.addEventListener('change', () => this.show());
 		// A suspended page shows its state again before the user can take old data for current.
 		for (const wakes of ['visibilitychange', 'resume'])
 			document.addEventListener(wakes, () => this.showState());
@@ -353,10 +355,10 @@ class Page {
 	}
 
 	showProblemCount() {
-		const {model} = this, {kind} = this.headline, [other] = this.headline.others ?? [], ill = model.ports && !model.dead ? blindness(model)?.items.filter(({state}) => state.kind === 'unhealthy').length ?? 0 : 0;
-		const none = kind === 'ok' ? 'No problems' : other ? other.short : ill > 0 ? `${grouped(ill)} in trouble` : 'Not known';
+		const {model} = this, {kind} = this.headline, [other] = this.headline.others ?? [], ill = model.ports && !model.dead ? blindness(model)?.items.filter(({state}) => state.isTrouble).length ?? 0 : 0;
+		const [none, short] = kind === 'ok' ? ['No problems', 'OK'] : other ? [other.short, grouped(this.headline.others.length)] : ill > 0 ? [`${grouped(ill)} in trouble`, grouped(ill)] : ['Not known', '?'];
 		const parts = ['critical', 'warning'].map((severity) => [severity, model.verdicts.filter((v) => v.severity === severity).length]).filter(([, n]) => n > 0);
-		morphChildren(byId('count'), parts.length ? parts.flatMap(([severity, n]) => [makeMark(severity, false), make('strong', {}, `${n}${model.isProblemCut ? '+' : ''}`)]) : [makeMark(kind, false), make('span', {class: 'wide'}, none)]);
+		morphChildren(byId('count'), parts.length ? parts.flatMap(([severity, n]) => [makeMark(severity, false), make('strong', {}, `${n}${model.isProblemCut ? '+' : ''}`)]) : [makeMark(kind, false), make('span', {class: 'wide'}, none), make('span', {class: 'short', 'aria-hidden': 'true'}, short)]);
 		setAttribute(byId('count'), 'aria-label', `${model.dead ? 'last known: ' : ''}${parts.length ? parts.map(([severity, n]) => `${n} ${STATES[severity].label}`).join(', ') : kind === 'ok' ? 'no problems' : other ? other.text : ill > 0 ? `${count(ill, 'device')} of pods in trouble` : 'problems not known'}`);
 		setAttribute(byId('count'), 'href', parts.length > 0 || kind === 'ok' ? '#ports?show=problems' : other?.href ?? '#');
 		const findings = model.documents.doctor?.findings.length ?? 0, badge = byId('doctor');

@@ -249,7 +249,7 @@ class Model {
 		const {facts, device} = p;
 		const attachment = attachmentTroubles(device?.attachment), isBad = attachment.some(({word}) => word === 'bad'); // which is why it is not clean
 		const found = facts.troubles?.filter((trouble) => trouble.kind !== 'verdict') ?? [...healthTroubles(device, this.findings).filter(({word}) => word !== 'not_clean' || !isBad), ...attachment];
-		return found.length === 0 && !facts.troubles?.length && this.isOfPod(p) && isDown(p) ? [{kind: 'link', word: 'link_down', what: "the link of a pod's port is down", help: 'Check the cable, the switch port and the PF.', since: null, orEarlier: false}] : found;
+		return found.length === 0 && !facts.troubles?.length && this.isOfPod(p) && isDown(p) ? [{kind: 'link', severity: 'warning', level: 2, word: 'link_down', what: "the link of a pod's port is down", help: 'Check the cable, the switch port and the PF.', since: null, orEarlier: false}] : found;
 	}
 
 	// The troubles of a pod's device, which may have no port.
@@ -290,11 +290,11 @@ class Model {
 	// The state of a port. It is "ok" only if it was judged by the newest sample, that sample is new, and nothing was found.
 	portState(p) {
 		const {facts} = p;
-		const found = worstFirst([p.verdicts[0], p.pfVerdict].filter(Boolean))[0], isWorse = !this.dead && found && troubleLevel(p.troubles[0]) > found.level;
+		const found = worstFirst([p.verdicts[0], p.pfVerdict].filter(Boolean))[0], isWorse = found && troubleLevel(p.troubles[0]) > found.level;
 		if (found && !isWorse)
 			return p.verdicts[0]?.level === found.level ? verdictState(p.verdicts[0]) : {...verdictState(found), text: `${verdictTitle(found)} (PF)`, why: `Its PF ${shown(p.lane.head.key)}: ${verdictSentence(found)}`, ofPf: true};
-		if (isWorse)
-			return troubleState(p.troubles);
+		if (isWorse || (this.dead && this.isOfPod(p) && p.troubles.length > 0)) // last known, as verdicts are
+			return troubleState(p.troubles, this.isOfPod(p));
 		if (this.dead)
 			return {kind: 'unknown', text: 'Unknown', why: this.store.timeMs === null ? 'No sample has been judged yet' : `No new sample since ${clock(this.sampleMs())}`};
 		if (this.isCut)
@@ -304,7 +304,7 @@ class Model {
 		if (facts.watch === 'not applicable')
 			return {kind: 'unknown', text: 'Not judged', why: 'It carries no RoCE'};
 		if (p.troubles.length > 0)
-			return troubleState(p.troubles);
+			return troubleState(p.troubles, this.isOfPod(p));
 		if (!this.isInUse(p))
 			return {kind: 'idle', text: p.device?.attachment ? sentenceCase(p.device.attachment.state.replaceAll('_', ' ')) : 'Not in use', why: sentenceCase(p.device?.why ?? 'No pod has it')};
 		if (isDown(p))
@@ -324,7 +324,7 @@ class Model {
 	}
 
 	podState(pod) {
-		const isWorse = !this.dead && troubleLevel(pod.troubles[0]) > (pod.verdicts[0]?.level ?? 0);
+		const isWorse = troubleLevel(pod.troubles[0]) > (pod.verdicts[0]?.level ?? 0);
 		if (pod.verdicts.length > 0 && !isWorse) {
 			// Of the worst verdicts, prefer one on a port of the pod's own.
 			const [worst] = pod.verdicts, own = new Set(pod.ports.map((p) => p.key)), v = pod.verdicts.find((one) => one.level === worst.level && own.has(portKey(one))) ?? worst;
@@ -333,8 +333,8 @@ class Model {
 		if (this.ports === null)
 			return {kind: 'unknown', text: 'Unknown', why: 'Its ports are not known yet'};
 		const blind = pod.devices.find((d) => !d.port), [trouble] = pod.troubles;
-		if (trouble && !this.dead)
-			return {...troubleState(pod.troubles), at: trouble.device.port?.facts ?? null, more: new Set(pod.troubles.map(({device}) => device.id)).size - 1};
+		if (trouble)
+			return {...troubleState(pod.troubles, true), at: trouble.device.port?.facts ?? null, more: new Set(pod.troubles.map(({device}) => device.id)).size - 1};
 		if (pod.ports.length === 0)
 			return this.slotState(pod);
 		const worst = worstState(pod.ports.map((p) => p.state));

@@ -9,6 +9,7 @@ const BLIND_SHOWN = 4;
 const BLIND_PODS = 3; // that a row names
 const AFFECTED_SHOWN = 6;
 const FIGURES = [['bytes_received', 'Received'], ['bytes_sent', 'Sent'], ['ce_share', 'CE marked'], ['pause_sent', 'Pause out'], ['pause_received', 'Pause in'], ['loss', 'Loss'], ['again', 'Retransmission']];
+const RAILS_NARROW = window.matchMedia('(max-width: 699px)'); // rows are blocks there
 const LANE_SIGNALS = ['pause_sent', 'pause_received', 'ce_share', 'loss', 'again'];
 
 function tallyOf(model) {
@@ -20,17 +21,17 @@ function problemsText(model) {
 	return `${count(n, 'problem')} on ${model.isProblemCut ? 'at least ' : ''}${grouped(ports)} of ${count(model.ports?.length ?? 0, 'port')}${more}`;
 }
 
-// True if a pod has the port, and the port is unhealthy or its state is unknown.
+// True if a pod has the port, and the port has a trouble that is no verdict, or its state is unknown.
 function isBlind(p) {
-	return (p.facts.pod !== null || p.device?.attachment?.state === 'in_pod') && ['unhealthy', 'unknown'].includes(p.state.kind);
+	return (p.facts.pod !== null || p.device?.attachment?.state === 'in_pod') && (p.state.isTrouble || p.state.kind === 'unknown');
 }
 
 // Pods' ports and devices without a verdict that are not known to be fine: such ports, and devices with a trouble that their port does not have. {key, what, word: for the title, state, port: or null, device: its ID, pod,
 // troubles}
 function blindItems(model) {
 	const isOwn = ({device: {port}, ...trouble}) => !port ? true : model.uncovered(port, [trouble]).length > 0 && !port.state.ofPf && (port.troubles.length === 0 && port.verdicts.length === 0 && !isBlind(port));
-	const ports = (model.isCut ? [] : model.ports.filter(isBlind)).map((p) => ({key: p.key, what: 'port', word: isDown(p) ? 'down' : p.state.kind === 'unhealthy' ? 'unhealthy' : 'not judged', state: p.state, port: p, device: p.key, pod: p.facts.pod ? {namespace: p.facts.namespace, name: p.facts.pod} : null, troubles: p.troubles}));
-	const devices = (model.pods ?? []).flatMap((pod) => [...groupBy(pod.troubles.filter(isOwn), ({device}) => device.id).values()].map((troubles) => ({key: `${pod.key} ${troubles[0].device.id}`, what: 'device', word: 'in trouble', state: troubleState(troubles), port: troubles[0].device.port, device: troubles[0].device.id, pod, troubles})));
+	const ports = (model.isCut ? [] : model.ports.filter(isBlind)).map((p) => ({key: p.key, what: 'port', word: isDown(p) ? 'down' : p.state.isTrouble ? 'in trouble' : 'not judged', state: p.state, port: p, device: p.key, pod: p.facts.pod ? {namespace: p.facts.namespace, name: p.facts.pod} : null, troubles: p.troubles}));
+	const devices = (model.pods ?? []).flatMap((pod) => [...groupBy(pod.troubles.filter(isOwn), ({device}) => device.id).values()].map((troubles) => ({key: `${pod.key} ${troubles[0].device.id}`, what: 'device', word: 'in trouble', state: troubleState(troubles, true), port: troubles[0].device.port, device: troubles[0].device.id, pod, troubles})));
 	const byName = ({pod, device}) => (pod ? podKey(pod) : device);
 	return [...ports, ...devices].sort((a, b) => stateRank(a.state) - stateRank(b.state) || naturalOrder(byName(a), byName(b)) || naturalOrder(a.device, b.device));
 }
@@ -46,7 +47,8 @@ function findBlindness(model) {
 	if (items.length === 0)
 		return null;
 	const groups = [...groupBy(items, ({word}) => word).values()];
-	return {kind: items.some(({state}) => state.kind === 'unhealthy') ? 'warning' : 'unknown', items,
+	const worst = worstState(items.map(({state}) => state));
+	return {kind: worst.kind === 'unhealthy' ? 'warning' : worst.kind, items,
 		title: groups.map((list) => `${count(list.length, list[0].what)} of ${list.length === 1 ? 'a pod is' : 'pods are'} ${list[0].word}`).join(', ')};
 }
 
@@ -69,7 +71,7 @@ function makeBlind(page, model) {
 		return null;
 	const all = page.unfolded.has('blind'), groups = blindGroups(blind.items), rows = groups.slice(0, all ? Infinity : BLIND_SHOWN);
 	const isCut = rows.length < groups.length || (!all && rows.some(({items}) => new Set(items.map(({pod, key}) => (pod ? podKey(pod) : key))).size > BLIND_PODS));
-	return make('section', {class: 'panel flush blind', 'aria-labelledby': 'blind-title', key: 'blind'}, make('header', {}, make('h2', {id: 'blind-title'}, 'Devices of pods in trouble')),
+	return make('section', {class: 'panel flush blind', 'aria-labelledby': 'blind-title', key: 'blind'}, make('header', {}, make('h2', {id: 'blind-title', tabindex: '-1'}, blind.title)),
 		make('ul', {}, rows.map(({state, items, why, help}) => make('li', {key: `${state.text} ${help}`}, makeMark(state.kind, true), make('strong', {class: 'state', 'data-kind': state.kind}, state.text), make('div', {}, makeBlindPods(items, all)),
 			make('span', {class: 'quiet'}, why && `${sentenceCase(why)}.`, help && [' ', withCode(help)])))),
 		isCut && makeButton(`Show all ${grouped(blind.items.length)}`, () => page.unfold('blind'), {class: 'more'}));
@@ -95,7 +97,12 @@ function affectedText(model) {
 	return n > 0 && `${count(n, 'VF of a pod is', 'VFs of pods are')} affected through ${n === 1 ? 'its PF' : 'their PFs'}.`;
 }
 
-// {kind, title, lines}: the summary of this node.
+// A link to the section of makeBlind(), which has the same name. The view's address stays.
+function makeBlindLink(title) {
+	return makeButton(title, () => { const section = byId('blind-title'); section?.scrollIntoView({block: 'start'}); section?.focus({preventScroll: true}); }, {class: 'link in-text'});
+}
+
+// {kind, title, lines}: the summary of this node; a line is a list of texts and elements.
 function headline(page, model) {
 	const {store} = model;
 	if (store.timeMs === null)
@@ -103,7 +110,7 @@ function headline(page, model) {
 	if (model.dead)
 		return {kind: 'unknown', title: `State unknown since ${clock(model.sampleMs())}`, lines: [`Last known: ${store.problemCount ? problemsText(model) : 'no problems'}.`]};
 	if (store.problemCount > 0)
-		return {kind: model.verdicts[0].severity, title: problemsText(model), lines: [affectedText(model), model.ports && blindness(model) && `${blindness(model).title}.`].filter(Boolean)};
+		return {kind: model.verdicts[0].severity, title: problemsText(model), lines: [affectedText(model), model.ports && blindness(model) && [makeBlindLink(blindness(model).title), '.']].filter(Boolean)};
 	if (model.ports === null)
 		return {kind: 'unknown', title: 'No verdict yet', lines: [page.missing('api/v1/ports')]};
 	if (model.ports.length === 0)
@@ -112,7 +119,7 @@ function headline(page, model) {
 	if (blind !== null)
 		return {...blind, lines: [judged > 0 && `No problems found on ${count(judged, 'other port')} in use.`].filter(Boolean)};
 	if (judged === 0 && warming)
-		return {kind: 'warming', title: 'No verdict yet', lines: [`The ports are being ${model.watchedText(warming)}.`]};
+		return {kind: 'warming', title: 'No verdict yet', lines: [`The ports have been ${model.watchedText(warming)}.`]};
 	if (judged === 0)
 		return {kind: 'unknown', title: 'No port could be judged', lines: ['No port in use has a link and counters that can be read.']};
 	const others = otherTroubles(model);
@@ -256,7 +263,7 @@ function makeRails(page, model) {
 	const onKin = (event) => { const kin = event.type === 'mouseover' ? event.target.closest('.cell')?.dataset.pod ?? null : null; if (kin !== page.kin) { page.kin = kin; page.show(); } };
 	const reached = reachedCell(page, model.lanes);
 	return make('section', {class: 'panel flush rails', 'aria-labelledby': 'rails-title', onmouseover: onKin, onmouseout: onKin, onkeydown: (event) => moveInCells(page, event)}, make('header', {}, make('h2', {id: 'rails-title'}, 'Rails'), railLegend()),
-		make('table', {}, make('caption', {class: 'unseen'}, 'rails: PFs, with sums over their VFs'), make('thead', {}, make('tr', {}, make('th', {scope: 'col'}, 'Rail'), make('th', {scope: 'col'}, 'Traffic ', make('small', {}, 'Gbit/s')),
+		make('table', {'data-blocks': RAILS_NARROW.matches ? 'yes' : null}, make('caption', {class: 'unseen'}, 'rails: PFs, with sums over their VFs'), make('thead', {}, make('tr', {}, make('th', {scope: 'col'}, 'Rail'), make('th', {scope: 'col'}, 'Traffic ', make('small', {}, 'Gbit/s')),
 			LANE_SIGNALS.map((name) => make('th', {scope: 'col', class: `number c-${name}`, 'data-tip': sentenceCase(SIGNALS[name].about)}, `${SIGNALS[name].title} `, make('small', {}, UNITS[SIGNALS[name].unit].name))), make('th', {scope: 'col', class: 'c-spark'}, sparkTitle(model)), make('th', {scope: 'col', class: 'c-vfs'}, 'VFs'))),
 		make('tbody', {}, model.lanes.slice(0, page.allLanes ? Infinity : 64).map((lane) => makeLane(page, model, lane, reached)))),
 		!page.allLanes && model.lanes.length > 64 && makeButton(`Show all ${model.lanes.length} rails`, () => { page.allLanes = true; page.show(); }, {class: 'more'}));
@@ -274,7 +281,7 @@ function unfitReasons(model, pool) {
 function poolParts(model, pool) {
 	const unfit = Math.max(0, pool.devices - pool.healthy), used = Math.max(0, pool.devices - unfit - pool.free), allocated = Math.min(used, pool.allocated), heldUnfit = Math.min(unfit, pool.allocated - allocated);
 	const reasons = unfitReasons(model, pool), isExplained = sumOf(reasons.map(([, n]) => n)) === unfit - heldUnfit;
-	return [['used', allocated, 'allocated'], ['used-unhealthy', heldUnfit, 'allocated and unhealthy'], ['blocked', used - allocated, pool.registration !== 'registered' && isKnown(pool.registration) ? 'not offered' : isKnown(pool.gidCapacity) && pool.gidCapacity < pool.devices ? 'without a RoCE address left' : 'reserved or returning'],
+	return [['used', allocated, heldUnfit > 0 ? 'allocated and healthy' : 'allocated'], ['used-unhealthy', heldUnfit, 'allocated and unhealthy'], ['blocked', used - allocated, pool.registration !== 'registered' && isKnown(pool.registration) ? 'not offered' : isKnown(pool.gidCapacity) && pool.gidCapacity < pool.devices ? 'without a RoCE address left' : 'reserved or returning'],
 		['free', pool.free, 'available'], ['unhealthy', unfit - heldUnfit, `unhealthy${isExplained && reasons.length > 0 ? `: ${reasons.map(([text, n]) => (reasons.length > 1 ? `${n} ${text}` : text)).join('; ')}` : ''}`]].filter(([, n]) => n > 0);
 }
 
@@ -348,7 +355,7 @@ function isOfProblem(model, f) {
 function makeAgentBeside(page, model) {
 	const {doctor} = model.documents, findings = (doctor?.findings ?? []).filter((f) => !isOfProblem(model, f) && f !== rejectedConfig(model)?.found);
 	return makePanel('Agent', make('a', {href: '#agent', 'aria-label': 'all about the agent'}, 'All'), doctor === null ? make('p', {class: 'quiet'}, page.missing('api/v1/doctor')) : findings.length === 0 ? make('p', {class: 'quiet'}, model.dead ? 'Not known now.' : doctor.findings.length > 0 ? 'Agent health: no findings but those listed here.' : 'Agent health: no findings.')
-		: findingGroups(findings).slice(0, 4).map((group, i) => [group[0], group, i]).map(([f, group, i]) => make('div', {class: 'agent-line', key: String(i)}, make('p', {}, makeMark('unhealthy', false), ' ', makeFindingTitle(f), group.slice(0, OBJECTS_NAMED).map((one, n) => one.object && [n > 0 ? ', ' : ' ', makeObjectLink(model, one.object)]), group.length > OBJECTS_NAMED && ` and ${group.length - OBJECTS_NAMED} more`), make('p', {class: 'quiet clip two', 'data-tip': shown(f.what)}, sentenceCase(withClock(shown(f.what)))))));
+		: findingGroups(findings).slice(0, 4).map((group, i) => [group[0], group, i]).map(([f, group, i]) => make('div', {class: 'agent-line', key: String(i)}, make('p', {}, makeMark('unhealthy', false), ' ', makeFindingTitle(f), group.slice(0, OBJECTS_NAMED).map((one, n) => one.object && [n > 0 ? ', ' : ' ', makeObjectLink(model, one.object)]), group.length > OBJECTS_NAMED && ` and ${group.length - OBJECTS_NAMED} more`), make('p', {class: 'quiet clip two', 'data-tip': inWords(shown(f.what))}, sentenceCase(inWords(shown(f.what)))))));
 }
 
 // Shown in place of problems, figures and rails if the node has no port.
@@ -379,8 +386,9 @@ class OverviewView {
 
 	render(model) {
 		const {page} = this, notice = this.seek(model), {kind, title, lines} = page.headline, hasPorts = (model.ports ?? []).length > 0, isEmpty = model.ports !== null && !hasPorts;
-		return [make('header', {class: 'headline'}, make('div', {class: 'view-head'}, makeMark(kind), make('h1', {}, title)), lines.map((line) => make('p', {class: 'quiet'}, line)), makeTally(model)), notice, makeConfigNotice(model),
-			make('div', {class: 'overview'}, make('div', {class: 'column'}, isEmpty && makeNoPorts(page, model), hasPorts && model.verdicts.length === 0 && makeBlind(page, model), makeProblems(page, model, model.verdicts, model.ended), hasPorts && make('section', {class: 'panel figures', 'aria-labelledby': 'figures-title'}, make('h2', {id: 'figures-title', class: 'unseen'}, 'All ports'), FIGURES.map((figure) => makeFigure(model, figure))), hasPorts && makeRails(page, model), hasPorts && makeAffected(model), hasPorts && model.verdicts.length > 0 && makeBlind(page, model)),
+		const isBlindFirst = hasPorts && !model.dead && blindness(model)?.kind === 'critical'; // as urgent as the problems above it
+		return [make('header', {class: 'headline'}, make('div', {class: 'view-head'}, makeMark(kind), make('h1', {}, title)), lines.length > 0 && make('p', {class: 'quiet'}, lines.flatMap((line, i) => [i > 0 && ' ', line])), makeTally(model)), notice,
+			make('div', {class: 'overview'}, make('div', {class: 'column'}, isEmpty && makeNoPorts(page, model), hasPorts && model.verdicts.length === 0 && makeBlind(page, model), makeProblems(page, model, model.verdicts, model.ended), makeConfigLine(model), hasPorts && isBlindFirst && model.verdicts.length > 0 && makeBlind(page, model), hasPorts && make('section', {class: 'panel figures', 'aria-labelledby': 'figures-title'}, make('h2', {id: 'figures-title', class: 'unseen'}, 'All ports'), FIGURES.map((figure) => makeFigure(model, figure))), hasPorts && makeRails(page, model), hasPorts && makeAffected(model), hasPorts && !isBlindFirst && model.verdicts.length > 0 && makeBlind(page, model)),
 				make('div', {class: 'column'}, makePoolsBeside(page, model), makeEventsBeside(model), !isEmpty && makeAgentBeside(page, model)))];
 	}
 

@@ -28,12 +28,11 @@ function makePortLink(port, text = null) {
 	return make('a', {class: 'name', href: portLink(port)}, cutName(text ?? `${port.device}/${port.port}`));
 }
 
-const PREFIX_KEPT = 6; // characters of a namespace that are never cut
+const PREFIX_SHORT = 8; // characters of a namespace that is shown as a whole
 
-// The part before a name, with the slash. It is shortened before the name is.
+// The part before a name, with its slash. A long one is shortened before the name is: "infere…/vllm-".
 function makePrefix(text) {
-	const kept = text.length <= PREFIX_KEPT + 3 ? text.length : PREFIX_KEPT;
-	return [make('span', {class: 'prefix'}, text.slice(0, kept)), kept < text.length && make('span', {class: 'prefix rest'}, text.slice(kept))];
+	return text && [make('span', {class: text.length > PREFIX_SHORT + 1 ? 'prefix long' : 'prefix'}, text.slice(0, -1)), make('span', {class: 'prefix slash'}, text.slice(-1))];
 }
 
 function makePodLink(pod) {
@@ -48,7 +47,7 @@ function makePoolLink(name) {
 // An event's message without the name of its device in front, which is shown beside it.
 function eventMessage(model, e) {
 	const [all, name] = /^(\S+?)(?: port \d+)?: /.exec(e.message ?? '') ?? [], isDevice = name && e.device && (name === e.device || model.portByName.get(e.device)?.facts.device === name);
-	return shown(isDevice ? e.message.slice(all.length) : e.message);
+	return inWords(shown(isDevice ? e.message.slice(all.length) : e.message));
 }
 
 // The length of the sparklines' history.
@@ -124,8 +123,8 @@ function withCode(text) {
 }
 
 // Troubles as notices; a trouble of a pod's device names its port.
-function makeTroubles(troubles) {
-	return troubles.map((t) => make('p', {class: 'notice', 'data-kind': 'unhealthy', key: `trouble ${t.kind} ${t.word} ${t.device?.id ?? ''}`}, makeMark('unhealthy', false), ' ', make('strong', {}, troubleTitle(t)), t.device && [' on ', t.device.port ? makePortLink(t.device.port.facts) : makeCode(t.device.id)],
+function makeTroubles(troubles, isOfPod) {
+	return troubles.map((t) => make('p', {class: 'notice', 'data-kind': troubleKind(t, isOfPod), key: `trouble ${t.kind} ${t.word} ${t.device?.id ?? ''}`}, makeMark(troubleKind(t, isOfPod), false), ' ', make('strong', {}, troubleTitle(t)), t.device && [' on ', t.device.port ? makePortLink(t.device.port.facts) : makeCode(t.device.id)],
 		`: ${troubleText(t)}`, t.help && make('span', {class: 'quiet'}, ' ', withCode(t.help))));
 }
 
@@ -157,15 +156,15 @@ function leastOf(unit) {
 	return {bits: 1e6, share: 0.02, events: 5}[unit];
 }
 
-// [{severity, from, to}] in unix ms; overlapping verdicts of one severity are merged.
+// [{severity, from, to, isEnded: all of its verdicts}] in unix ms; overlapping verdicts of one severity are merged.
 function bandsOf(model, verdicts) {
 	const bands = [];
 	for (const v of [...verdicts].sort((a, b) => Date.parse(a.onset) - Date.parse(b.onset))) {
 		const from = Date.parse(v.onset), to = v.ended ? Date.parse(v.ended) : model.sampleMs(), over = bands.find((band) => band.severity === v.severity && band.to >= from);
 		if (over)
-			over.to = Math.max(over.to, to);
+			Object.assign(over, {to: Math.max(over.to, to), isEnded: over.isEnded && Boolean(v.ended)});
 		else
-			bands.push({severity: v.severity, from, to});
+			bands.push({severity: v.severity, from, to, isEnded: Boolean(v.ended)});
 	}
 	return bands;
 }
@@ -177,7 +176,7 @@ function makeSparkLines(model, lines, verdicts, least) {
 	const begins = Math.min(...lines.map((values) => values.findIndex((v) => !Number.isNaN(v))).filter((i) => i >= 0)), unknown = (begins - first) / (STEPS - 1 - first) * SPARK_WIDTH; // before it nothing was read
 	return make('svg', {class: 'spark', viewBox: `0 0 ${SPARK_WIDTH} ${SPARK_HEIGHT}`, preserveAspectRatio: 'none', 'aria-hidden': 'true'},
 		unknown > 0 && unknown < Infinity && make('rect', {class: 'ground', width: unknown.toFixed(1), height: SPARK_HEIGHT}),
-		bandsOf(model, verdicts).map(({severity, from, to}) => x(to) > x(from) && make('rect', {class: 'band', 'data-kind': severity, x: x(from).toFixed(1), width: Math.max(1, x(to) - x(from)).toFixed(1), height: SPARK_HEIGHT})),
+		bandsOf(model, verdicts).map(({severity, from, to, isEnded}) => x(to) > x(from) && make('rect', {class: 'band', 'data-kind': severity, 'data-ended': isEnded ? 'yes' : null, x: x(from).toFixed(1), width: Math.max(1, x(to) - x(from)).toFixed(1), height: SPARK_HEIGHT})),
 		lines.map((values, i) => make('path', {'data-series': String(i + 1), d: sparkPath(values, top, first)})).reverse());
 }
 

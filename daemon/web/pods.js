@@ -59,7 +59,7 @@ class PodsView extends ListView {
 		super(page, {title: 'Pods', columns: podColumns(page), keyOf: (pod) => pod.key, kindOf: (pod) => pod.state.kind, sort: 'state', words: podWords, items: (model) => model.pods, epoch: (items) => troubleOf(items, (pod) => pod.key),
 			filters: (model) => {
 				const spaces = [...new Set((model.pods ?? []).map((pod) => pod.namespace))].sort(naturalOrder);
-				return {show: [{value: 'problems', label: 'Problems', kind: 'worst', test: isProblem}, {value: 'unhealthy', label: 'Device in trouble', kind: 'unhealthy', test: isKind('unhealthy')}, {value: 'shared', label: 'Shared port in trouble', kind: 'info', test: (pod) => pod.state.isShared === true}, {value: 'unknown', label: 'Not judged', kind: 'unknown', test: isKind('unknown', 'warming')}],
+				return {show: [{value: 'problems', label: 'Problems', kind: 'worst', test: isProblem}, {value: 'unhealthy', label: 'Device in trouble', kind: 'worst', test: (pod) => pod.state.isTrouble === true}, {value: 'shared', label: 'Shared port in trouble', kind: 'info', test: (pod) => pod.state.isShared === true}, {value: 'unknown', label: 'Not judged', kind: 'unknown', test: isKind('unknown', 'warming')}],
 					namespace: spaces.length > 1 ? spaces.slice(0, 12).map((name) => ({value: name, label: cutName(name), test: (pod) => pod.namespace === name})) : []};
 			},
 			missing: () => page.missing('api/v1/pods'), empty: () => ['No pod has an RDMA device', 'Pods are listed once the kubelet has allocated a device of a pool to them.']});
@@ -96,7 +96,7 @@ class PodView {
 			make('span', {class: 'quiet'}, `${count(pod.devices.length, 'device')}${since === null ? '' : `, attached for ${span(model.nowMs - since)}`}`), pod.uid && makeCode(pod.uid)),
 		pod.verdicts.length === 0 && (pod.troubles.length === 0 || model.dead) && pod.state.kind !== 'ok' && makeNotice(pod.state),
 		pod.verdicts.length === 0 && pod.state.kind === 'ok' && make('p', {class: 'calm'}, makeMark('ok', false), ' No problem found: its ports were judged with the newest sample.'),
-		makeProblems(this.page, model, pod.verdicts, pod.ended), !model.dead && makeTroubles(pod.troubles.filter((trouble) => model.uncovered(trouble.device.port, [trouble]).length > 0)),
+		makeProblems(this.page, model, pod.verdicts, pod.ended), !model.dead && makeTroubles(pod.troubles.filter((trouble) => model.uncovered(trouble.device.port, [trouble]).length > 0), true),
 		makePanel(isSlot ? 'Shared ports' : 'Ports', isSlot && make('span', {class: 'quiet'}, `It has ${count(pod.devices.length, 'slot')} of shared devices; the numbers are those of all pods that share them`), ports.length > 0 ? this.ports.element : make('p', {class: 'quiet'}, 'The ports of its shared devices are not known.')),
 		pod.ports.length > 0 && this.history.render(model, pod.ports, [...pod.ended, ...pod.verdicts], model.eventsOfPod(pod), pod.state.kind === 'ok'),
 		makePanel('Queue pairs', null, this.queuePairs.render()),

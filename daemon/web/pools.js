@@ -9,43 +9,51 @@ function deviceKind(model, device, r) {
 	return p ? p.state.kind : model.dead ? 'unknown' : r.healthy === false ? 'unhealthy' : r.state === 'free' ? 'idle' : 'unknown';
 }
 
-// Those in trouble first, then those that are free.
+// Those in trouble first, then those in use, then those that are free.
 function deviceRank({r, kind}) {
 	const trouble = stateRank({kind});
-	return trouble < stateRank({kind: 'warming'}) ? trouble : r.healthy === false ? stateRank({kind: 'unhealthy'}) : STATE_ORDER.length + (r.state === 'free' ? 0 : 1);
+	return trouble < stateRank({kind: 'warming'}) ? trouble : r.healthy === false ? stateRank({kind: 'unhealthy'}) : STATE_ORDER.length + (r.state === 'free' ? 1 : 0);
 }
 
-// The troubles of a device with their beginning, its verdict, or whether it is free.
-function makeDeviceState(model, device, r, pool) {
-	const ills = healthTroubles({...device, resources: [r]}, null), p = model.portByName.get(device.id), [v] = p?.verdicts ?? [];
+function hasDeviceProblem({r, kind}) {
+	return r.healthy === false || isProblem({state: {kind}}) || kind === 'unhealthy';
+}
+
+// {device, r: what the pool knows of it, kind} of the devices of an exclusive pool, in the order of their list.
+function poolRows(model, pool) {
+	const nameOf = ({device}) => model.portByName.get(device.id)?.key ?? device.id;
+	return (pool.shared ? [] : model.devicesOf(pool.name) ?? []).map((device) => ({device, r: device.resources.find((one) => one.resource === pool.name)})).map(({device, r}) => ({device, r, kind: deviceKind(model, device, r)}))
+		.sort((a, b) => deviceRank(a) - deviceRank(b) || naturalOrder(nameOf(a), nameOf(b)));
+}
+
+// The troubles of a device with their beginning, the problem of its port, or whether it is free.
+function makeDeviceState(model, device, r, pool, kind) {
+	const ills = healthTroubles({...device, resources: [r]}, null), p = model.portByName.get(device.id);
 	if (ills.length > 0)
-		return make('span', {class: 'state', 'data-kind': 'unhealthy', 'data-tip': sentenceCase(shown(device.why))}, troubleState(ills).text, troubleSince(ills[0]) && make('span', {class: 'quiet'}, `, ${troubleSince(ills[0])}`));
-	return v ? makeState(verdictState(v)) : !r.holder && make('span', {class: 'quiet'}, `${sentenceCase(shown(r.state))}${r.state === 'free' && pool.registration !== 'registered' ? ', not offered' : ''}`);
+		return make('span', {class: 'state', 'data-kind': kind, 'data-tip': sentenceCase(inWords(shown(device.why)))}, troubleState(ills, false).text, troubleSince(ills[0]) && make('span', {class: 'quiet'}, `, ${troubleSince(ills[0])}`));
+	return p && stateRank(p.state) <= stateRank({kind: 'info'}) ? makeState(p.state) : !r.holder && make('span', {class: 'quiet'}, `${sentenceCase(shown(r.state))}${r.state === 'free' && pool.registration !== 'registered' ? ', not offered' : ''}`);
 }
 
-function poolDevices(page, model, pool) {
-	const devices = model.devicesOf(pool.name) ?? [];
+function poolDevices(page, model, pool, rows) {
 	if (pool.shared)
 		return make('p', {}, `${count(pool.devices, 'slot')} of shared devices. `, make('a', {href: placeLink(['pods'], {q: pool.name})}, 'Pods that have one'));
-	if (devices.length === 0)
+	if (rows.length === 0)
 		return null;
-	const unfolded = page.unfolded.has(`pool ${pool.name}`), nameOf = ({device}) => model.portByName.get(device.id)?.key ?? device.id;
-	const rows = devices.map((device) => ({device, r: device.resources.find((one) => one.resource === pool.name)})).map(({device, r}) => ({device, r, kind: deviceKind(model, device, r)}))
-		.sort((a, b) => deviceRank(a) - deviceRank(b) || naturalOrder(nameOf(a), nameOf(b)));
-	const listed = unfolded ? rows : rows.filter((row) => deviceRank(row) < stateRank({kind: 'unknown'})).slice(0, TROUBLE_MOST);
-	return [make('p', {}, makeButton([make('span', {class: 'fold', 'data-open': unfolded ? 'yes' : null, 'aria-hidden': 'true'}), count(devices.length, 'device')], () => page.unfold(`pool ${pool.name}`), {class: 'link', 'aria-expanded': String(unfolded)})),
+	const unfolded = page.unfolded.has(`pool ${pool.name}`), bad = rows.filter(hasDeviceProblem), listed = unfolded ? rows : bad.slice(0, TROUBLE_MOST);
+	return [make('div', {class: 'pool-head'}, bad.length > 0 && make('h3', {}, `${grouped(bad.length)} with a problem${listed.length < bad.length ? `, the worst ${listed.length} listed` : ''}`),
+		makeButton(unfolded ? 'Show fewer' : `Show all ${grouped(rows.length)}`, () => page.unfold(`pool ${pool.name}`), {class: 'link', 'aria-expanded': String(unfolded), 'aria-label': `${unfolded ? 'Show fewer' : `Show all ${grouped(rows.length)}`} devices of ${shown(pool.name)}`})),
 		listed.length > 0 && make('ul', {class: 'pool-devices'}, listed.map(({device, r, kind}) =>
-			make('li', {key: device.id}, makeMark(kind), ' ', makeObjectLink(model, device.id), ' ', makeDeviceState(model, device, r, pool), r.holder && makePodLink({namespace: r.holder.namespace, name: r.holder.pod}))))];
+			make('li', {key: device.id}, makeMark(kind), ' ', makeObjectLink(model, device.id), ' ', makeDeviceState(model, device, r, pool, kind), r.holder && makePodLink({namespace: r.holder.namespace, name: r.holder.pod}))))];
 }
 
 function makePool(page, model, pool) {
-	const state = model.poolState(pool), number = (title, text) => make('div', {}, make('p', {class: 'quiet'}, title), make('p', {class: model.dead ? 'big quiet' : 'big'}, text));
-	const explained = state.kind !== 'ok' && state.kind !== 'unhealthy';
-	return make('section', {class: 'panel pool', key: pool.name, 'aria-label': shown(pool.name)}, make('header', {}, make('h2', {}, makeMark(state.kind), ' ', make('span', {class: 'prefix'}, shown(pool.name.slice(0, pool.name.lastIndexOf('/') + 1))), make('bdi', {}, shown(pool.name.slice(pool.name.lastIndexOf('/') + 1)))),
-		pool.shared && make('span', {class: 'quiet'}, 'shared'), make('span', {class: 'grow'}), makeState(state)),
+	const state = model.poolState(pool), rows = poolRows(model, pool), bad = rows.filter(hasDeviceProblem), worst = model.dead ? state : worstState([state, ...bad.map(({kind}) => ({kind}))]), number = (title, text) => make('div', {}, make('p', {class: 'quiet'}, title), make('p', {class: model.dead ? 'big quiet' : 'big'}, text));
+	const explained = state.kind !== 'ok' && state.kind !== 'unhealthy' && (!model.dead || pool.devices === 0);
+	return make('section', {class: 'panel pool', key: pool.name, 'aria-label': shown(pool.name)}, make('header', {}, make('h2', {}, makeMark(worst.kind), ' ', make('span', {class: 'prefix'}, shown(pool.name.slice(0, pool.name.lastIndexOf('/') + 1))), make('bdi', {}, shown(pool.name.slice(pool.name.lastIndexOf('/') + 1)))),
+		pool.shared && make('span', {class: 'quiet'}, 'shared'), make('span', {class: 'grow'}), makeState(['ok', 'unhealthy'].includes(state.kind) && bad.length > 0 ? {...state, kind: worst.kind, text: `${grouped(bad.length)} with a problem${state.kind === 'unhealthy' ? `, ${grouped(pool.devices - pool.healthy)} unhealthy` : ''}`} : state)),
 	explained && make('p', {class: 'quiet'}, `${sentenceCase(shown(state.why))}.`),
 	pool.devices > 0 && [make('div', {class: 'numbers'}, number('Total', grouped(pool.devices)), number('Healthy', grouped(pool.healthy)), number('Allocated', grouped(pool.allocated)), number(model.dead ? 'Available, last known' : 'Available', grouped(pool.free))), poolBar(model, pool), poolLegend(model, pool)],
-	poolDevices(page, model, pool));
+	poolDevices(page, model, pool, rows));
 }
 
 class PoolsView {

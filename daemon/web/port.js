@@ -27,7 +27,7 @@ class PortView {
 			p.verdicts.length > 0 && make('span', {class: 'state', 'data-kind': p.state.kind}, [count(p.verdicts.filter(isProblemVerdict).length, 'problem'), count(p.verdicts.filter((v) => !isProblemVerdict(v)).length, 'note')].filter((text) => !text.startsWith('0 ')).join(', '), model.dead && ', last known'), p.state.kind === 'ok' && makeState(p.state)),
 		p.verdicts.length === 0 && (p.troubles.length === 0 || model.dead) && p.state.kind !== 'ok' && makeNotice(p.state),
 		near.length > 0 && make('p', {class: 'notice', 'data-kind': near[0].state.kind}, 'On the same rail: ', near.slice(0, 3).map((other) => [makePortLink(other.facts), ` ${other.state.why}. `])),
-		makeProblems(page, model, p.verdicts, p.ended), !model.dead && makeTroubles(model.uncovered(p, p.troubles)), this.cards(model, p), this.history.render(model, [p], [...p.ended, ...p.verdicts], model.eventsOf(p)), this.tabs(model, p)];
+		makeProblems(page, model, p.verdicts, p.ended), !model.dead && makeTroubles(model.uncovered(p, p.troubles), model.isOfPod(p)), this.cards(model, p), this.history.render(model, [p], [...p.ended, ...p.verdicts], model.eventsOf(p)), this.tabs(model, p)];
 	}
 
 	// Scrolls to the tab that the address names, again and again until the charts above it are drawn.
@@ -116,7 +116,7 @@ class PortView {
 			return makePanel('VFs', make('a', {href: placeLink(['ports'], {rail: String(p.lane.n)})}, 'List'), make('div', {onkeydown: this.onCellKey}, makeCells(this.page, model, p.lane, reachedCell(this.page, [p.lane]))), makeFacts([['Pods', this.vfPods(p)], ['Shared as', offered.filter((r) => r.shared).map((r) => makePoolLink(r.resource))]].filter(([, list]) => list?.length)));
 		return makePanel('Allocation', null, makeFacts([['Pool', offered.length ? offered.map((r) => makePoolLink(r.resource)) : device && 'None'], ['Pod', facts.pod ? makePodLink(facts) : 'None'], ['Container', facts.container && shown(facts.container)],
 			['Interface', a?.interface && [shown(a.interface), ' ', a.ips.map((ip) => [makeCode(ip), ' '])]], ['Attachment', a && sentenceCase(shown(a.state).replaceAll('_', ' '))], ['Error', a?.error && make('span', {class: 'state', 'data-kind': 'warning'}, shown(a.error))], ['Drift', a?.drift.length ? a.drift.map(shown).join(', ') : null],
-			['Device health', offered.some((r) => !r.shared) && (ill ? [make('span', {class: 'state', 'data-kind': 'unhealthy'}, 'Unhealthy'), `: ${sentenceCase(healthTroubles(device, null).map(troubleTitle).join(', ').toLowerCase())}`, ill.since && `, ${troubleSince(ill)}`] : p.verdicts.some(isProblemVerdict) ? 'Healthy for the kubelet, which does not know the problem above' : 'Healthy')], ['Why', device?.why && !facts.pod && sentenceCase(shown(device.why))]]));
+			['Device health', offered.some((r) => !r.shared) && (ill ? [make('span', {class: 'state', 'data-kind': 'unhealthy'}, 'Unhealthy'), `: ${sentenceCase(healthTroubles(device, null).map(troubleTitle).join(', ').toLowerCase())}`, ill.since && `, ${troubleSince(ill)}`] : p.verdicts.some(isProblemVerdict) ? 'Healthy for the kubelet, which does not know the problem above' : 'Healthy')], ['Why', device?.why && !facts.pod && sentenceCase(inWords(shown(device.why)))]]));
 	}
 
 	// The pods that have VFs of a PF: problems of its link affect them.
@@ -160,7 +160,7 @@ class PortView {
 		const isCounted = Object.fromEntries(signals.map(([key]) => [key, history.values[key]?.some(isKnown)])), cell = (key, v, unit) => (isKnown(v) ? inUnit(v, unit) : makeAbsent(...(isCounted[key] ? [UNKNOWN, 'It was not read in this minute'] : this.page.model.missing(p, key))));
 		return [make('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'the greatest of each minute'}, make('table', {class: 'minutes'}, make('caption', {class: 'unseen'}, `${this.name}: the greatest of each minute`),
 			make('thead', {}, make('tr', {}, make('th', {scope: 'col'}, 'From'), signals.map(([, label, unit]) => make('th', {scope: 'col', class: 'number'}, `${label} `, make('small', {}, UNITS[unit].name))))),
-			make('tbody', {}, starts.map((from) => make('tr', {key: from}, make('th', {scope: 'row'}, makeTime(from * 1000)), signals.map(([key, , unit]) => make('td', {class: 'number'}, cell(key, history.greatest(key, from, from + TABLE_STEP_S), unit)))))))), historyNote(this.page.model, HISTORY_S * 1000) && make('p', {class: 'quiet note'}, historyNote(this.page.model, HISTORY_S * 1000))];
+			make('tbody', {}, starts.map((from) => make('tr', {key: from}, make('th', {scope: 'row'}, makeTime(from * 1000)), signals.map(([key, , unit]) => make('td', {class: 'number'}, cell(key, history.greatest(key, from, from + TABLE_STEP_S), unit)))))))), make('p', {class: 'quiet note'}, 'Each number is the greatest of its minute. ', historyNote(this.page.model, HISTORY_S * 1000))];
 	}
 
 	title() {

@@ -121,12 +121,15 @@ function isCaused(v) {
 }
 
 // The pods of verdicts: the first as a link, and how many more there are.
-function makeProblemPods(verdicts) {
+function makeProblemPods(page, model, verdicts) {
 	const pods = [...new Map(verdicts.flatMap((v) => v.pods).map((pod) => [podKey(pod), pod])).values()], n = verdicts.reduce((sum, v) => sum + v.podCount - v.pods.length, pods.length);
 	const word = verdicts.every(isCaused) ? 'caused by' : 'affects';
 	if (pods.length === 0)
 		return n > 0 ? make('span', {class: 'quiet'}, `${word} ${count(n, 'pod')}`) : verdicts.every((v) => v.managementPort) && make('span', {class: 'quiet'}, 'management port');
-	return make('span', {class: 'quiet problem-pods'}, make('span', {}, `${word} `), makePodLink(pods[0]), n > 1 && make('span', {}, ` and ${grouped(n - 1)} more`));
+	if (verdicts.length > 1 && n > 1) // the ports need the room; the pods are listed below the rails, and in the unfolded row
+		return make('span', {class: 'quiet'}, `${word} ${count(n, 'pod')}`);
+	const isOwn = verdicts.some((v) => model.podsOf(v).some((pod) => podKey(pod) === page.view.key)); // on the pod's page
+	return make('span', {class: 'quiet problem-pods'}, make('span', {}, isOwn ? `${word} this pod` : `${word} `), !isOwn && makePodLink(pods[0]), n > 1 && make('span', {}, ` and ${grouped(n - 1)} more`));
 }
 
 function makeFailures(page, model, v, main) {
@@ -153,7 +156,7 @@ function makeMuch(page, model, verdicts) {
 	const counted = main && chartText(v, main, linkRate(model, v));
 	const words = main && muchWords(main, onePerPort(verdicts).length, counted), isBelow = isLimited && !v.ended && !isBeyond(v, main);
 	return main && [make('p', {class: 'much', 'data-hot': v.ended || !isBeyond(v, main) ? null : v.severity}, evidenceText(main), words && make('small', {}, ` ${words}`)),
-		make('p', {class: 'quiet much-of', 'data-tip': [sentenceCase(shown(main.name)), counted].filter(Boolean).join(': ')}, make('span', {class: 'clip'}, isLimited ? `${evidenceTitle(main.name)},` : evidenceTitle(main.name)), isLimited && make('span', {}, `${isBelow && !LESS_IS_WORSE.has(v.cause) ? 'now below ' : ''}${evidenceLimit(main)}`))];
+		make('p', {class: 'quiet much-of', 'data-tip': [sentenceCase(shown(main.name)), counted].filter(Boolean).join(': ')}, make('span', {class: 'clip'}, isLimited ? `${evidenceTitle(main.name)},` : evidenceTitle(main.name)), isLimited && make('span', {}, `${isBelow && !LESS_IS_WORSE.has(v.cause) ? 'below ' : ''}${evidenceLimit(main)}`))];
 }
 
 function makeProblemSpark(model, verdicts) {
@@ -170,7 +173,7 @@ function problemHead(page, model, verdicts, key, unfolded) {
 		make('div', {class: 'problem-what'},
 			make('h3', {}, makeButton(name, (event) => { event.stopPropagation(); page.unfold(key); }, {'aria-expanded': String(unfolded), 'data-row': 'problem'})),
 			make('p', {}, byPort.slice(0, PORTS_NAMED).map((one) => makePortLink(one)), byPort.length > PORTS_NAMED && make('span', {class: 'quiet'}, `and ${byPort.length - PORTS_NAMED} more`),
-				byPort.length === 1 && v.netdev && v.podCount === 0 && make('span', {class: 'quiet'}, shown(v.netdev)), make('code', {}, v.cause), makeProblemPods(byPort))),
+				byPort.length === 1 && v.netdev && v.podCount === 0 && make('span', {class: 'quiet'}, shown(v.netdev)), make('code', {}, v.cause), makeProblemPods(page, model, byPort))),
 		make('div', {class: 'problem-much'}, makeMuch(page, model, verdicts)),
 		make('div', {class: 'problem-line'}, makeProblemSpark(model, verdicts)),
 		make('div', {class: 'problem-when'}, make('p', {}, make('strong', {}, times[0])), make('p', {class: 'quiet'}, times[1])),
@@ -263,5 +266,5 @@ function makeProblems(page, model, open, ended) {
 	if (open.length + ended.length === 0)
 		return null;
 	return make('section', {class: 'panel problems', 'aria-labelledby': 'problems-title'}, make('h2', {id: 'problems-title', class: 'unseen'}, 'Problems'), problemRows(page, model, open), problemRows(page, model, ended),
-		historyNote(model, ENDED_MS) ? make('p', {class: 'quiet note'}, historyNote(model, ENDED_MS)) : ended.length > 0 && make('p', {class: 'quiet note'}, 'Problems that ended earlier are in ', make('a', {href: '#events'}, 'Events'), '.'));
+		historyNote(model, HISTORY_S * 1000) ? make('p', {class: 'quiet note'}, historyNote(model, HISTORY_S * 1000)) : ended.length > 0 && make('p', {class: 'quiet note'}, 'Problems that ended earlier are in ', make('a', {href: '#events'}, 'Events'), '.'));
 }

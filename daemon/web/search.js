@@ -48,7 +48,7 @@ class Search {
 			...(model.resources ?? []).map((pool) => [pool, model.poolState(pool)]).map(([pool, state]) => ({is: 'Pool', text: pool.name, names: [pool.name, pool.name.slice(pool.name.lastIndexOf('/') + 1)], about: state.kind === 'ok' ? '' : state.text, kind: state.kind, href: placeLink(['pools'], {q: pool.name}), words: troubleWords({state, verdicts: []})})),
 			...(model.documents.doctor?.findings ?? []).map((f) => ({is: 'Finding', text: sentenceCase(f.what), names: [f.kind, f.object], about: f.object ?? '', kind: 'unhealthy', href: '#agent', words: [f.what, f.help]})),
 			...[...new Set([...model.verdicts, ...model.ended].map((v) => v.cause))].map((cause) => ({is: 'Cause', text: cause, names: [cause, causeTitle(cause)], about: '', kind: 'info', href: placeLink(['ports'], {q: cause}), words: []})),
-			...VIEWS.map(({word, title}) => ({is: 'View', text: title, names: [title], about: '', kind: 'idle', href: `#${word}`, words: []})),
+			...VIEWS.map(({word, title}) => ({is: 'View', text: title, names: [title], about: '', kind: null, href: `#${word}`, words: []})),
 		];
 	}
 
@@ -77,7 +77,7 @@ class Search {
 	}
 
 	showFound() {
-		morphChildren(this.list, this.found.map((thing, i) => make('li', {role: 'option', id: `found-${i}`, 'aria-selected': String(i === this.at), onclick: () => this.go(i)}, makeMark(thing.kind, false), make('strong', {}, cutName(thing.text)), make('span', {class: 'quiet'}, shown(thing.about)), make('span', {class: 'grow'}), make('small', {}, thing.is))));
+		morphChildren(this.list, this.found.map((thing, i) => make('li', {role: 'option', id: `found-${i}`, 'aria-selected': String(i === this.at), onclick: () => this.go(i)}, thing.kind && makeMark(thing.kind, false), make('strong', {}, cutName(thing.text)), make('span', {class: 'quiet'}, shown(thing.about)), make('span', {class: 'grow'}), make('small', {}, thing.is))));
 		setAttribute(this.input, 'aria-activedescendant', this.found.length ? `found-${this.at}` : null);
 		this.list.hidden = this.found.length === 0;
 	}

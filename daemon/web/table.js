@@ -115,6 +115,7 @@ class Table {
 	place(fresh) {
 		if (!this.element.isConnected && !fresh)
 			return;
+		setAttribute(this.table, 'data-blocks', NARROW.matches ? 'yes' : null);
 		const [first, last] = this.range();
 		if (!fresh && first === this.first && last === this.last)
 			return;

@@ -128,11 +128,6 @@ function clock(unixMs) {
 	return `${t.getDate()} ${MONTHS[t.getMonth()]}${year} ${timeOfDay(unixMs).slice(0, 5)}`;
 }
 
-// The times in a message of the daemon, as all times of the page.
-function withClock(text) {
-	return text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, (iso) => clock(Date.parse(iso)));
-}
-
 // A time; the tooltip shows it in UTC.
 function makeTime(unixMs) {
 	return make('time', {datetime: new Date(unixMs).toISOString(), 'data-tip': utcTip(unixMs)}, clock(unixMs));

@@ -7,6 +7,16 @@ const LINK_WORDS = new Set(['link_down', 'port_down']);
 const ATTACHMENT_WORDS = {attaching: 'Attach fails', returning: 'Return fails', bad: 'Could not be cleaned', drift: 'Settings changed', attach_failed: 'Attach failed'};
 const RESOURCE_WORDS = {not_registered: 'Pool not registered', no_files: 'No device files'};
 
+const AGE_UNITS_MS = {d: DAY_MS, h: 3600000, m: 60000, s: 1000};
+
+// A message of the daemon with times, durations ("394 s", "1h5m") and reasons ("link_down") as the page writes them.
+function inWords(text) {
+	return text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, (iso) => clock(Date.parse(iso)))
+		.replace(/\b\d{3,} s\b/g, (seconds) => span(1000 * parseInt(seconds, 10)))
+		.replace(/(?<=: |limit )(?:\d+[dhms])+(?=$|[ ;,)])/g, (age) => span(sumOf(age.match(/\d+[dhms]/g).map((part) => parseInt(part, 10) * AGE_UNITS_MS[part.at(-1)]))))
+		.replace(/\b[a-z]+_[a-z]+\b/g, (word) => (HEALTH_WORDS[word] ? lowerFirst(HEALTH_WORDS[word]) : word));
+}
+
 function troubleTitle({kind, word}) {
 	const words = {attachment: ATTACHMENT_WORDS, resource: RESOURCE_WORDS}[kind] ?? HEALTH_WORDS;
 	return words[word] ?? sentenceCase(shown(word).replaceAll('_', ' '));
@@ -17,8 +27,8 @@ function attachmentTroubles(a) {
 	if (!a)
 		return [];
 	const fails = a.state === 'bad' || (a.error !== null && a.state !== 'in_pod');
-	return [fails && {kind: 'attachment', word: a.state, what: a.error ?? 'it could not be cleaned after its pod', help: '`rocectl doctor --fix` retries.', since: a.since, orEarlier: false},
-		a.state === 'in_pod' && a.drift?.length > 0 && {kind: 'attachment', word: 'drift', what: `${a.drift.join(', ')} ${a.drift.length === 1 ? 'differs' : 'differ'} from the plan${a.error === null ? '' : `: ${a.error}`}`, help: '`rocectl doctor --fix` repairs what it can.', since: null, orEarlier: false}].filter(Boolean);
+	return [fails && {kind: 'attachment', severity: 'warning', level: 2, word: a.state, what: a.error ?? 'it could not be cleaned after its pod', help: '`rocectl doctor --fix` retries.', since: a.since, orEarlier: false},
+		a.state === 'in_pod' && a.drift?.length > 0 && {kind: 'attachment', severity: 'warning', level: 2, word: 'drift', what: `${a.drift.join(', ')} ${a.drift.length === 1 ? 'differs' : 'differ'} from the plan${a.error === null ? '' : `: ${a.error}`}`, help: '`rocectl doctor --fix` repairs what it can.', since: null, orEarlier: false}].filter(Boolean);
 }
 
 // The troubles of a device of an exclusive pool. findings: the doctor's findings about unhealthy devices, by the names of the devices.
@@ -35,11 +45,16 @@ function troubleSince({since, orEarlier}) {
 // "What it is, since when." in a sentence.
 function troubleText(trouble) {
 	const since = troubleSince(trouble);
-	return `${sentenceCase(shown(trouble.what)).replace(/\.$/, '')}${since && `, ${since}`}.`;
+	return `${sentenceCase(inWords(shown(trouble.what))).replace(/\.$/, '')}${since && `, ${since}`}.`;
+}
+
+// A trouble of a pod's device has the API's severity; a device that no pod has is only not available.
+function troubleKind({severity, level}, isOfPod) {
+	return isOfPod && level >= 2 ? severity : 'unhealthy';
 }
 
 // The state of a device that has troubles but no verdict.
-function troubleState(troubles) {
+function troubleState(troubles, isOfPod) {
 	const [first] = troubles, titles = [...new Set(troubles.map(troubleTitle))];
-	return {kind: 'unhealthy', text: titles.join(', ').replace(/(?<=, )[A-Z](?=[a-z ])/g, (c) => c.toLowerCase()), why: troubleText(first).replace(/\.$/, '')};
+	return {kind: troubleKind(first, isOfPod), isTrouble: true, text: titles.join(', ').replace(/(?<=, )[A-Z](?=[a-z ])/g, (c) => c.toLowerCase()), why: troubleText(first).replace(/\.$/, '')};
 }

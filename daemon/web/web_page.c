@@ -3,11 +3,15 @@
  * web_document.h. */
 #include "web_page.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
+#include "cleanup.h"
 #include "web_document.h"
+
+#define NODE_MARK "@NODE@" /* in runbook.html, for the node's name */
 
 #define GZIP_WINDOW (15 + 16) /* zlib.h: add 16 for the gzip format */
 
@@ -21,19 +25,19 @@
 static const char *const page_headers[] = {HEADERS(WEB_POLICY), NULL};
 static const char *const page_packed_headers[] = {HEADERS(WEB_POLICY), PACKED, NULL};
 static const char *const runbook_headers[] = {HEADERS(RUNBOOK_POLICY), NULL};
-static const char *const runbook_packed_headers[] = {HEADERS(RUNBOOK_POLICY), PACKED, NULL};
 
 const struct web_page web_page = {web_packed, sizeof(web_packed), WEB_LEN,
 				  WEB_POLICY, page_headers,	  page_packed_headers};
-const struct web_page web_runbook = {runbook_packed,  sizeof(runbook_packed),
-				     RUNBOOK_LEN,     RUNBOOK_POLICY,
-				     runbook_headers, runbook_packed_headers};
+const struct web_page web_runbook = {runbook_packed, sizeof(runbook_packed), RUNBOOK_LEN,
+				     RUNBOOK_POLICY, runbook_headers,	     NULL};
+const struct web_page web_no_cause = {no_cause_packed, sizeof(no_cause_packed), NO_CAUSE_LEN,
+				      RUNBOOK_POLICY,  runbook_headers,		NULL};
 
 /* The documents of causes have the style sheet of the whole runbook, and therefore its policy. */
 #define CAUSE_PAGE(name, length)                                                                   \
 	{#name,                                                                                    \
 	 {cause_##name##_packed, sizeof(cause_##name##_packed), length, RUNBOOK_POLICY,            \
-	  runbook_headers, runbook_packed_headers}},
+	  runbook_headers, NULL}},
 
 static const struct {
 	const char *name;
@@ -68,6 +72,40 @@ char *web_page_unpack(const struct web_page *page)
 		      .avail_out = (uInt)page->len};
 
 	if (text && unpack(&z) == Z_STREAM_END)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static void put_html(const char *text, FILE *f)
+{
+	for (; *text; text++) {
+		if (*text == '&')
+			fputs("&amp;", f);
+		else if (*text == '<')
+			fputs("&lt;", f);
+		else
+			fputc(*text, f);
+	}
+}
+
+char *web_page_of_node(const struct web_page *page, const char *node, size_t *ret_len)
+{
+	AUTO_FREE char *bytes = web_page_unpack(page);
+	const char *at = bytes, *end, *mark;
+	char *text = NULL;
+	FILE *f = bytes ? open_memstream(&text, ret_len) : NULL;
+
+	if (!f)
+		return NULL;
+	end = bytes + page->len;
+	while ((mark = memmem(at, (size_t)(end - at), NODE_MARK, strlen(NODE_MARK)))) {
+		fwrite(at, 1, (size_t)(mark - at), f);
+		put_html(node, f);
+		at = mark + strlen(NODE_MARK);
+	}
+	fwrite(at, 1, (size_t)(end - at), f);
+	if (fclose(f) == 0)
 		return text;
 	free(text);
 	return NULL;

@@ -13,11 +13,12 @@ struct web_page {
 	/* Content-Security-Policy: the document may run what it contains and send requests to its
 	 * own origin, nothing else. */
 	const char *policy;
-	/* Values for http_reply.headers: unpacked, and packed. */
+	/* Values for http_reply.headers: unpacked, and packed (of web_page only). */
 	const char *const *headers, *const *packed_headers;
 };
 
-extern const struct web_page web_page, web_runbook;
+/* web_no_cause: the answer for a cause that the runbook does not have. */
+extern const struct web_page web_page, web_runbook, web_no_cause;
 
 /* Returns the runbook's section on a cause, as a separate document; NULL: the runbook has none of
  * that name. */
@@ -25,3 +26,7 @@ const struct web_page *web_cause(const char *name);
 
 /* Returns the unpacked document, len bytes, on the heap. NULL: out of memory. */
 char *web_page_unpack(const struct web_page *);
+
+/* Returns a document of the runbook with the node's name in its bar, *ret_len bytes, on the heap.
+ * NULL: out of memory. */
+char *web_page_of_node(const struct web_page *, const char *node, size_t *ret_len);

@@ -339,6 +339,8 @@ row("small", "a reason of hold", pool(hold={"temperature": {"downMs": 5}}), '"te
 row("small", "a number of bytes", {"event-buffer": 1}, '"event-buffer": 1 is not between 1024 and 1073741824', status=2)
 row("small", "ranges as the peer reads them", resource(selectors={"pfNames": ["ens1np0#0-1,"]}), "ens1np0#0-1,", "intel.com/a: 2 devices", "1 warning")
 row("small", "ranges in our own grammar", pool(selectors={"pfNames": ["ens1np0#0-1,"]}), "ens1np0#0-1,", status=2)
+row("small", "a key without effect", pool(softRoce=True, umad=False), 'c.json:1: "umad": has no effect with "softRoce": true', "1 warning")
+row("small", "a key without effect in a strict check", pool(softRoce=True, umad=False), '"umad": has no effect', status=1, flags=("--strict",))
 
 
 # Unknown keys at every depth of our own grammar: each would make a pool, a group or a limit differ from what its author meant.
@@ -425,7 +427,7 @@ def begin(text, flags):
                 socket.close()
                 return False
             ready[:] = [answer.status, text]
-            return answer.status == 200 or "configuration file is refused" in text or "of the configured resources" in text
+            return answer.status == 200 or "configuration file is rejected" in text or "of the configured resources" in text
         try:
             eventually("it is ready, refuses the file or ends", lambda: daemon.poll() is not None or has_read())
         except AssertionError as error:
@@ -433,7 +435,7 @@ def begin(text, flags):
             raise AssertionError("".join(log)) from error
         refused = daemon.poll() is None and ready[0] == 503 and "of the configured resources" not in ready[1]
         if refused:
-            assert ready[1].startswith("not ready: the configuration file is refused: c.json:"), ready
+            assert ready[1].startswith("not ready: the configuration file is rejected: c.json:"), ready
         if daemon.poll() is None:
             daemon.send_signal(signal.SIGTERM)
         status = daemon.wait(SOON)
@@ -572,6 +574,10 @@ LINES = (
     ("rocectl", "pods --socket nowhere", 3, ("nowhere",)),
     ("rocectl", "pcap odd.pcap", 0, ("147",)),
     ("rocectl", "pcap nowhere.pcap", 1, ("nowhere.pcap",)),
+    ("rocectl", "suggest --merge nodes", 0, ('"groups": [',)),
+    ("rocectl", "suggest --merge nodes -o yaml", 0, ("groups:\n- name: group1\n",)),
+    ("rocectl", "suggest --merge nodes --configmap a -o json", 2, ("--configmap is always YAML",)),
+    ("rocectl", "pods -o json --no-headers", 2, ("pods: --no-headers is only for tables",)),
 )
 
 
@@ -580,6 +586,8 @@ def command_lines():
     configure("{}")
     with open(TREE.name + "/odd.pcap", "wb") as f:
         f.write(PCAP_147)
+    os.mkdir(TREE.name + "/nodes")
+    write(TREE.name + "/nodes/node-1.json", json.dumps(pool()))
     bad = []
     for program, words, status, wanted in LINES:
         result = Result([programs[program], *words.split()])
@@ -892,7 +900,7 @@ def an_edit_that_would_take_all_devices_can_be_forced_or_refused():
         write(daemon.dir + "/config.json", only_b + ', "lost-pool": "refuse"}')
         eventually("refused", lambda: daemon.value("rocelet_config_ok") == 0)
         equal(daemon.value("rocelet_config_held"), 0)
-        assert "the configuration file is refused" in daemon.get("/readyz"), daemon.get("/readyz")
+        assert "the configuration file is rejected" in daemon.get("/readyz"), daemon.get("/readyz")
         pods.held = [("train", "job-7", "main", A, kubelet.watches[A].lists[-1][0].ID)]
         checkpoint(daemon)
         eventually("held", lambda: "job-7" in daemon.get("/api/v1/pods"))
@@ -931,7 +939,7 @@ def a_wrong_value_is_refused_live_and_at_the_start():
             kubelet = registered(daemon)
             write(daemon.dir + "/config.json", text)
             eventually("refused", lambda: daemon.value("rocelet_config_ok") == 0)
-            eventually("the text of readyz", lambda: re.search(rf'the configuration file is refused: \S+config\.json:1: "{key}": ', daemon.get("/readyz")))
+            eventually("the text of readyz", lambda: re.search(rf'the configuration file is rejected: \S+config\.json:1: "{key}": ', daemon.get("/readyz")))
             assert kubelet.watches["rocelet.dev/roce"].is_alive()
             kubelet.stop()
 
@@ -968,6 +976,22 @@ def a_missing_ipam_plugin_is_reported_until_it_is_installed():
             daemon.configure(())
             is_not_reported()
             kubelet.stop()
+
+
+@check
+def a_key_without_effect_is_reported_while_it_is_there():
+    """By the log and doctor, from the start on and after an edit."""
+    idle = {"resourceName": "p", "selectors": {"pfNames": ["ens1np0"]}, "softRoce": True, "issm": True}
+    sentence = '"issm": has no effect with "softRoce": true'
+    with Node(pools=[idle]) as daemon:
+        kubelet = registered(daemon)
+        result = daemon.rocectl("doctor")
+        assert result.status == 1 and re.search(rf"rocelet.dev/p: \S+/config.json:\d+: {sentence}", result.out), result
+        assert any(sentence in line for line in daemon.log), daemon.log
+        del idle["issm"]
+        daemon.configure([idle])
+        eventually("no finding", lambda: "issm" not in daemon.rocectl("doctor").out)
+        kubelet.stop()
 
 
 def answers(daemon):

@@ -33,6 +33,14 @@ def is_a_schema(api):
     assert api.document["openapi"].startswith("3.1.")
 
 
+def names_the_ways_to_authenticate(api):
+    """Those of the guard, and none: every operation names only schemes that are defined, and a POST is no part of the API."""
+    schemes = api.document["components"]["securitySchemes"]
+    assert {(s["type"], s["scheme"]) for s in schemes.values()} == {("http", "bearer"), ("http", "basic")}, schemes
+    assert [set(way) for way in api.document["security"]] == [set(), {"token"}, {"password"}] and set(schemes) == {"token", "password"}
+    assert all(set(path) == {"get"} for path in api.document["paths"].values())
+
+
 def describes_what_unit_tests_render(api):
     for name, path in RENDERED.items():
         with open(f"{GOLDEN}/api_{name}.json", encoding="utf-8") as f:
@@ -147,6 +155,16 @@ def sends_nothing_twice(daemon):
     assert answer.status == 200 and answer.read() and answer.getheader("ETag") != known
 
 
+def refuses_changes_where_clients_are_not_known(api, daemon):
+    """As the description says: except on rocelet.sock, the answer to a POST is 405, as JSON."""
+    socket = daemon.dir + "/device-plugins/rocelet-metrics.sock"
+    daemon_judge.eventually("the metrics socket", lambda: os.path.exists(socket))
+    for path in ("attach", "detach", "doctor/fix"):
+        status, text = daemon_judge.curl(daemon, "/api/v1/" + path, "--unix-socket", socket, "--data", "{}")
+        assert status == 405, (path, status, text)
+        api.check("/api/v1", status, text)
+
+
 def describes_errors(api, daemon):
     for path in api.document["paths"]:
         status, content, text = answer_of(daemon, path + "?pood=x")
@@ -163,7 +181,7 @@ def main():
     daemon_judge.programs.update(daemon=daemon, mk_sysfs=mk_sysfs)
     api = openapi.served()
     with daemon_judge.Daemon(pools=(daemon_judge.VF_POOL,)) as running:
-        everything = ((is_a_schema, api), (describes_what_unit_tests_render, api), (is_strict, api), (is_open_to_clients, api), (describes_every_route, api, running), (filters_every_list, api, running), (sends_nothing_twice, running), (describes_errors, api, running))
+        everything = ((is_a_schema, api), (names_the_ways_to_authenticate, api), (describes_what_unit_tests_render, api), (is_strict, api), (is_open_to_clients, api), (describes_every_route, api, running), (filters_every_list, api, running), (sends_nothing_twice, running), (describes_errors, api, running), (refuses_changes_where_clients_are_not_known, api, running))
         for check, *arguments in everything:
             check(*arguments)
             print("ok    ", check.__name__, flush=True)

@@ -68,7 +68,7 @@ def explained(panel):
     problems += [] if defaults.get("unit") else ["no unit"]
     problems += [] if defaults.get("thresholds", {}).get("steps") else ["no thresholds"]
     several = [query["expr"] for query in panel["targets"] if panel["type"] == "timeseries" and re.search(r"{{(device|pf)}}", query["legendFormat"])]
-    problems += [f"a line for each port: {e}" for e in several if not STEADY.fullmatch(e) and 'pod="$pod"' not in e]
+    problems += [f"a line for each port: {e}" for e in several if not STEADY.fullmatch(e)]
     # topk alone chooses other lines at each step.
     problems += [f"topk of each step: {query['expr']}" for query in panel["targets"] if query["range"] and "topk($top" in query["expr"] and not STEADY.fullmatch(query["expr"])]
     return [f"{panel['title']}: {problem}" for problem in problems]
@@ -333,6 +333,7 @@ def judge_absence(running):
     # A verdict on a PF concerns those pods with its VFs that the daemon names.
     finds(running, "pod.json", "Verdicts of the pod", lambda found: any(labels["device"] == "made0" for labels, _ in found), pod="of-vf")
     finds(running, "pod.json", "Verdicts of the pod", lambda found: found == [], pod="untouched")
+    finds(running, "pod.json", "Verdicts of the pod", lambda found: {labels["pod"] for labels, _ in found} == {"a", "of-vf"}, pod="(a|of-vf|untouched)")
 
 
 # The values of a panel about health if all nodes were seen, if a part was not, and if none was.

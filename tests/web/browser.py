@@ -138,8 +138,10 @@ class Page:
             self.complaints.append(json.dumps(params["issue"])[:500])
 
     def look(self, width, height, dark=False):
+        """Returns when a page that is open has drawn itself at this width."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+        self.run("new Promise((done) => document.hidden ? done() : requestAnimationFrame(() => requestAnimationFrame(done)))")
 
     def go(self, url):
         self.loaded.clear()

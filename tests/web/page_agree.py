@@ -3,6 +3,8 @@
 import json
 import os
 import re
+import urllib.error
+import urllib.request
 
 from diagnosis_python import PF, TRAFFIC, VF, VF_FUNCTION
 from kubelet_python import equal, eventually
@@ -109,16 +111,32 @@ def a_pods_trouble_without_a_verdict():
             if not said:  # its port, which is fine, is named
                 page.until(what, "document.querySelector('.blind a[href=\"#port/mlx5_2/1\"]') && document.getElementById('count').innerText.trim() === '1 in trouble'")
                 page.go(node.url + "#pod/train/job-7")
-                page.until(what, f"document.querySelector('.notice[data-kind=unhealthy]')?.textContent.trim().startsWith('{title} on mlx5_2/1') && document.querySelector('.strip-empty') && !/No problems/.test(document.body.innerText)")
+                page.until(what, f"document.querySelector('.notice[data-kind=warning]')?.textContent.trim().startsWith('{title} on mlx5_2/1') && document.querySelector('.strip-empty') && !/No problems/.test(document.body.innerText)")
             else:
                 page.until(what, f"document.querySelector('.blind a[href=\"#pod/train/job-7\"]') && document.querySelector('.blind').innerText.includes({json.dumps(title)}) && document.querySelector('.blind').innerText.includes({json.dumps(said)})")
                 equal((page.text("h1"), page.run("document.querySelector('.headline .mark').dataset.kind"), page.text("#count").strip()), ("1 device of a pod is in trouble", "warning", "1 in trouble"))
                 page.go(node.url + "#pods?show=unhealthy")
-                page.until("in the list", f"{PODS_ROW}?.querySelector('.c-state').innerText.startsWith({json.dumps(title)}) && {PODS_ROW}.querySelector('.mark').dataset.kind === 'unhealthy'")
+                page.until("in the list", f"{PODS_ROW}?.querySelector('.c-state').innerText.startsWith({json.dumps(title)}) && {PODS_ROW}.querySelector('.mark').dataset.kind === 'warning'")
                 page.go(node.url + "#pod/train/job-7")
-                page.until("on its page", f"document.querySelector('.notice[data-kind=unhealthy] strong')?.innerText.startsWith({json.dumps(title)}) && !/No problem/.test(document.querySelector('main').innerText)")
+                page.until("on its page", f"document.querySelector('.notice[data-kind=warning] strong')?.innerText.startsWith({json.dumps(title)}) && !/No problem/.test(document.querySelector('main').innerText)")
                 silent(page, node.url)
             page.close()
+
+
+@check
+def states_have_one_look_everywhere():
+    """The outline of an unhealthy device is solid as its mark; what the PF causes has a line below; views in the search have no mark."""
+    with PageNode() as node:
+        node.judged(PF)
+        page = opened(node)
+        style = "(([name, kind, of]) => { const e = make('span', {class: name, 'data-kind': kind, 'data-of': of}); byId('main').append(e); const {borderTopStyle, borderTopWidth, borderBottomWidth} = getComputedStyle(e); e.remove(); return [borderTopStyle, borderTopWidth, borderBottomWidth]; })"
+        looks = [page.run(f"{style}({json.dumps(what)})") for what in (["cell", "unhealthy", None], ["cell small", "unhealthy", None], ["tag", "unhealthy", None], ["tag", "critical", "pf"], ["tag", "warning", "pf"])]
+        equal(looks, 3 * [["solid", "2px", "2px"]] + 2 * [["solid", "1px", "3px"]])
+        page.run("page.search.open()")
+        page.until("views", "[...document.querySelectorAll('[role=option]')].some((e) => e.innerText.includes('Queue pairs'))")
+        equal(page.run("[...document.querySelectorAll('[role=option]')].filter((e) => e.innerText.includes('View') && e.querySelector('.mark')).length"), 0)
+        silent(page, node.url)
+        page.close()
 
 
 @check
@@ -143,21 +161,35 @@ def a_link_that_is_down_is_down_everywhere():
         node.story(VF).play(TRAFFIC)
         node.judged(VF)
         node.link("ens1v0", False)
+        health = lambda: next(p for p in json.loads(node.get("/api/v1/ports"))["ports"] if p["device"] == VF)["health"]
+        eventually("the API's severity", lambda: health() == "critical")
         page = opened(node, "#ports")
         row = "[...document.querySelectorAll('table.list tbody tr')].find((tr) => tr.innerText.startsWith('mlx5_2/1'))"
         page.until("in the list", f"{row}?.querySelector('.c-state').innerText === 'Link down' && {row}.querySelector('.c-link').innerText === 'down'")
         for place in ("port/mlx5_2/1", "pod/train/job-7"):
             page.go(node.url + "#" + place)
-            page.until(place, "document.querySelector('.view-head .mark')?.dataset.kind === 'unhealthy' && document.querySelector('.notice[data-kind=unhealthy] strong')?.innerText.startsWith('Link down')")
+            page.until(place, "document.querySelector('.view-head .mark')?.dataset.kind === 'critical' && document.querySelector('.notice[data-kind=critical] strong')?.innerText.startsWith('Link down')")
             page.until("its history", "document.querySelector('.strip, .strip-empty')")
             equal((place, page.run("/No problem/.test(document.querySelector('main').innerText)")), (place, False))
         page.go(node.url + "#port/mlx5_2/1")
         page.until("its cards", "document.querySelector('.cards')?.innerText.includes('has no carrier') && document.querySelector('.cards').innerText.includes('Unhealthy: Link down')")
         page.go(node.url + "#")
-        page.until("on the overview", "document.querySelector('.blind a[href=\"#port/mlx5_2/1\"]') && document.querySelector('.blind a[href=\"#pod/train/job-7\"]')")
+        page.until("on the overview", "document.querySelector('.headline .mark').dataset.kind === 'critical' && document.querySelector('.blind .mark').dataset.kind === 'critical' && document.querySelector('.cell[data-kind=critical]') && document.querySelector('.blind a[href=\"#port/mlx5_2/1\"]') && document.querySelector('.blind a[href=\"#pod/train/job-7\"]')")
+        # A critical one is directly below the problems, above the sums.
+        node.story(PF).play(TRAFFIC, LOSS)
+        page.until("above the sums", "document.querySelector('.problem:not([data-ended])') && ((e) => e?.previousElementSibling.matches('.problems') && e.nextElementSibling.matches('.figures'))(document.querySelector('.blind'))")
         page.go(node.url + "#agent")
         page.until("in what the doctor finds", "document.querySelector('.findings a[href=\"#pod/train/job-7\"]')")
         silent(page, node.url)
+        # Without an answer it is the last known state, as a verdict is.
+        page.go(node.url + "#")
+        tally = "document.querySelector('.tally').innerText.match(/\\d+ critical/)?.[0]"
+        page.until("counted", f"/critical/.test({tally})")
+        before = page.run(tally)
+        node.hang()
+        page.until("old", "document.body.dataset.old === 'yes'")
+        equal((page.run(tally), page.run("page.model.pods[0].state.kind")), (before, "critical"))
+        node.wake()
         page.close()
 
 
@@ -223,6 +255,8 @@ def a_pfs_verdict_names_all_pods_of_its_vfs():
         page.until("the pod knows", f"{PODS_ROW}?.querySelector('.c-state').innerText.startsWith('Packet loss')")
         page.go(node.url + "#ports")
         page.until("the PF's row", "[...document.querySelectorAll('table.list tbody tr')].find((tr) => tr.innerText.startsWith('mlx5_0/1'))?.querySelector('.c-pod').innerText === '1 pod on VFs'")
+        page.go(node.url + "#pod/train/job-7")
+        page.until("this pod, without a link to this page", "document.querySelector('.problem-pods')?.innerText.replace(/\\s+/g, ' ') === 'affects this pod and 2 more' && !document.querySelector('.problem-pods a')")
         page.go(node.url + "#port/mlx5_0/1")
         page.until("its card", "document.querySelector('.cards a[href=\"#pod/train/job-7\"]')")
         silent(page, node.url)
@@ -236,7 +270,7 @@ POOLS = (
     ("{name: 'r', devices: 10, healthy: 4, allocated: 3, free: 0}, []", ["3 allocated", "1 reserved or returning", "6 unhealthy"]),
     ("{name: 'r', shared: true, devices: 49, healthy: 40, allocated: 9, free: 0, gidCapacity: 1}, null", ["9 allocated", "31 without a RoCE address left", "9 unhealthy"]),
     ("{name: 'r', devices: 6, healthy: 3, allocated: 2, free: 2}, [['link_down', null], ['not_clean', null], ['link_down', {}]].map(([reason, holder]) => ({resources: [{resource: 'r', healthy: false, reasons: [reason], holder}]}))",
-     ["1 allocated", "1 allocated and unhealthy", "2 available", "2 unhealthy: 1 link down; 1 not clean"]))
+     ["1 allocated and healthy", "1 allocated and unhealthy", "2 available", "2 unhealthy: 1 link down; 1 not clean"]))
 
 
 @check
@@ -390,6 +424,41 @@ def the_runbook_is_ordered_by_urgency():
         page.until("its tab is in sight", "document.querySelector('header [aria-current]').getBoundingClientRect().right <= innerWidth")
         silent(page, node.url)
         page.close()
+
+
+@check
+def the_runbook_is_a_part_of_the_page():
+    """The node's name, the tab order of the page, a way in without the slash, links for an unknown cause, and no sentence twice."""
+    with PageNode() as node:
+        node.judged(PF)
+        name = json.loads(node.get("/api/v1/live"))["node"]
+        page = run.browser.page(node.url + "runbook", width=400)
+        equal((page.run("location.pathname"), page.run("document.title")), ("/runbook/", f"Runbook · {name} · rocelet"))
+        equal([page.run(f"document.getElementById('{cause}').nextElementSibling.className") for cause in ("packet_loss", "nic_stuck")], ["urgency", "urgency"])
+        impacts = "[...document.querySelectorAll('p > strong:first-child')].filter((e) => e.innerText === 'Impact').map((e) => e.parentElement.innerText.split('\\n').pop())"
+        equal([text for text in page.run(impacts) if re.match(r"(?:Now|Today|At the next|No hurry|None)\\b|[^A-Z`]", text)], [])
+        equal(page.run("[...document.querySelectorAll('pre')].filter((e) => e.scrollWidth > e.clientWidth).length"), 0)
+        silent(page, node.url)
+        page.close()
+        page = run.browser.page(node.url + "runbook/packet_loss")
+        equal(page.run("document.querySelector('.home').innerText"), name)
+        reached = []
+        for _ in range(10):
+            page.key("Tab", "Tab", 9)
+            reached.append(page.run("document.activeElement.innerText"))
+        equal(reached, ["Skip to contents", name, "Overview", "Ports", "Pods", "Queue pairs", "Pools", "Events", "Agent", "Runbook"])
+        equal(page.run(f"{impacts}[0].startsWith('Jobs on the port')"), True)
+        page.go(node.url + "runbook/no_such_cause")
+        equal(page.run("[document.querySelector('h1').innerText, document.querySelector('.home').innerText]"), ["No such cause", name])
+        equal(page.run("['./', '../#', 'packet_loss', 'nic_stuck'].filter((href) => !document.querySelector(`main a[href='${href}'], .contents a[href='${href}']`))"), [])
+        equal([address for address in page.run("[...document.links].filter((a) => a.pathname !== location.pathname).map((a) => a.href)") if urllib.request.urlopen(address).status != 200], [])
+        page.close()
+        # Other clients get no document.
+        try:
+            urllib.request.urlopen(node.url + "runbook/no_such_cause")
+            raise AssertionError("found")
+        except urllib.error.HTTPError as e:
+            equal((e.code, e.headers.get_content_type() == "text/html"), (404, False))
 
 
 @check

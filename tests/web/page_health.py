@@ -83,7 +83,7 @@ def a_link_is_down_until_it_is_back():
         page.until("down", "document.querySelector('.problem h3')?.innerText === 'Link down' && /since \\d/.test(document.querySelector('.problem-when').innerText)")
         page.run("document.querySelector('.problem h3 button').click()")
         equal(page.run("/Link flap|The link went down/.test(document.querySelector('main').innerText)"), False)
-        page.until("the event", "page.model.store.events.map(eventTitle).includes('Link down began')")
+        page.until("the event", "page.model.store.events.map(eventTitle).includes('Link down found')")
         page.go(node.url + "#port/mlx5_0/1")
         page.until("its band", "document.querySelector('.band-label')?.innerText.trim().endsWith('Link down')")
         page.go(node.url + "#pods")
@@ -97,7 +97,7 @@ def a_link_is_down_until_it_is_back():
 
 
 FAILED = """(path, document) => { if (path === 'live') document.events.events.push({type: 'Warning', reason: 'QueuePairFailed', namespace: 'train', pod: 'job-7', device: '0000:18:00.0', message: 'queue pair 7 failed', count: 3, first: document.time, last: document.time}); }"""
-REJECTED = """(path, document) => { if (path === 'doctor') document.findings = [{kind: 'config', about: 'rocelet', object: null, namespace: null, pod: null, what: 'the configuration file is refused: /etc/rocelet/config.json:3: pools: unknown key', help: 'The previous configuration is in force.', fixable: false}]; }"""
+REJECTED = """(path, document) => { if (path === 'doctor') document.findings = [{kind: 'config', about: 'rocelet', object: null, namespace: null, pod: null, what: 'the configuration file is rejected: /etc/rocelet/config.json:3: pools: unknown key', help: 'The previous configuration is in force.', fixable: false}]; }"""
 
 
 @check
@@ -143,6 +143,28 @@ def every_event_has_a_name_in_words():
         cells = page.run("[...document.querySelectorAll('td.c-reason [data-tip]')].map((e) => [e.dataset.tip, e.innerText])")
         equal([pair for pair in cells if pair[0] in found and re.search(r"[a-z][A-Z]", re.sub(r"RoCE", "", pair[1]))], [])
         equal({tip for tip, _ in cells} >= found, True)
+        silent(page, node.url)
+        page.close()
+
+
+WORDED = [("fabric_congestion is over, lasted 394 s; at its worst, link down for: 1h5m (limit 4m)", "fabric_congestion is over, lasted 7 min; at its worst, link down for: 65 min (limit 4 min)"),
+          ("the device of rocelet.dev/roce is unhealthy: link_down", "the device of rocelet.dev/roce is unhealthy: link down"), ("attach of mlx5_no_driver: 30 s", "attach of mlx5_no_driver: 30 s"),
+          ("it is unhealthy (no_chardev, not_clean), with 12m5 and 4m in it", "it is unhealthy (no device files, not clean), with 12m5 and 4m in it")]
+
+
+@check
+def messages_have_the_words_of_the_page():
+    """Durations and reasons in a message of the daemon are written as everywhere else on the page."""
+    with PageNode() as node:
+        node.judged(PF)
+        page = altered(node, """(path, document) => { if (path === 'events') document.events = [{type: 'Warning', reason: 'Unhealthy', namespace: null, pod: null, device: 'mlx5_0', message: 'the device of rocelet.dev/roce is unhealthy: link_down', count: 1, first: '2026-01-02T03:04:05Z', last: '2026-01-02T03:04:05Z'},
+            {type: 'Normal', reason: 'DiagnosisEnd', namespace: null, pod: null, device: 'mlx5_0', message: 'mlx5_0 port 1: fabric_congestion is over, lasted 394 s; at its worst, CE marked: 0.2', count: 1, first: '2026-01-02T03:04:06Z', last: '2026-01-02T03:04:06Z'}]; }""", "#events")
+        page.until("both", "document.querySelectorAll('td.c-message').length >= 2")
+        texts = page.run("[...document.querySelectorAll('td.c-message')].map((e) => e.innerText)")
+        for text in ("The device of rocelet.dev/roce is unhealthy: link down", "Lasted 7 min; at its worst, CE marked: 0.2"):
+            assert text in texts, (text, texts)
+        for text, wanted in WORDED:
+            equal(page.run(f"inWords({json.dumps(text)})"), wanted)
         silent(page, node.url)
         page.close()
 
@@ -200,4 +222,9 @@ def the_bar_says_that_all_is_well():
             page.until("drawn", f"innerWidth === {width}")
             found.append((width, page.run("document.querySelector('#count .wide').offsetWidth > 0"), page.run("document.documentElement.scrollWidth <= innerWidth && document.getElementById('count').offsetTop === document.getElementById('state').offsetTop")))
         equal(found, [(width, True, True) for width, _, _ in found])
+        for width in (699, 400, 320):
+            page.look(width, 900)
+            page.until("drawn", f"innerWidth === {width}")
+            page.run("page.store.node = 'gpu-h100-017-rack-12'; page.showState()")
+            equal((width, page.run(COUNT), page.run("document.documentElement.scrollWidth <= innerWidth && document.getElementById('count').offsetTop === document.getElementById('state').offsetTop")), (width, "OK", True))
         page.close()

@@ -148,7 +148,7 @@ def a_pods_state_names_its_port():
         # A problem of the PF is that of the pod's VF, in its colour: an outline, because the VF has none.
         page = altered(node, OF_PF, "#pods")
         page.until("its port", "document.querySelector('.list .tag[data-of=pf]')?.getAttribute('aria-label') === 'mlx5_2/1: Packet loss on mlx5_0 (PF)'")
-        equal(page.run("((style) => [style.backgroundColor, style.borderTopWidth])(getComputedStyle(document.querySelector('.list .tag[data-of=pf]')))"), ["rgba(0, 0, 0, 0)", "2px"])
+        equal(page.run("((style) => [style.backgroundColor, style.borderBottomWidth])(getComputedStyle(document.querySelector('.list .tag[data-of=pf]')))"), ["rgba(0, 0, 0, 0)", "3px"])
         page.go(node.url + "#pod/train/job-7")
         page.until("its state", "document.querySelector('.list .c-state .state')?.innerText === 'Packet loss on mlx5_0 (PF)' && document.querySelector('.list .c-state .state').dataset.kind === document.querySelector('.list .c-name .mark').dataset.kind")
         equal(page.run("document.querySelector('.list .c-name .mark').dataset.kind"), "critical")
@@ -176,11 +176,11 @@ def events_do_not_repeat_the_problems():
         page = opened(node)
         page.until("the problems", "document.querySelector('.problem')")
         page.until("the events", "page.store.events.some((e) => e.reason === 'DiagnosisOnset')")
-        page.until("not twice", "[...document.querySelectorAll('.event-lines .state')].every((e) => e.innerText !== 'Packet loss began')")
+        page.until("not twice", "[...document.querySelectorAll('.event-lines .state')].every((e) => e.innerText !== 'Packet loss found')")
         # Nor that one became worse, or what was after its end.
         equal(page.run("""['DiagnosisOnset', 'DiagnosisWorse', 'DiagnosisEnd'].map((reason) => isOpenOnset(page.model, {...page.store.events.find((e) => e.reason === 'DiagnosisOnset' && e.message.includes('packet_loss')), reason}))"""), [True, True, False])
         kinds = page.run("page.store.events.filter((e) => e.reason === 'DiagnosisOnset' && e.message.includes('packet_loss')).map((e) => [eventKind(e), eventTitle(e)])")
-        equal(set(map(tuple, kinds)), {("critical", "Packet loss began")})
+        equal(set(map(tuple, kinds)), {("critical", "Packet loss found")})
         page.close()
 
 
@@ -226,7 +226,7 @@ def what_another_cause_explains_has_not_ended():
         node.judged(PF)
         page = opened(node)
         equal([page.run(SAYS % text) for text, _ in SAID], [expected for _, expected in SAID])
-        equal(page.run("""((e) => [verdictChange(e), verdictDetail(e)])({reason: 'DiagnosisOnset', device: null, message: 'mlx5_4 port 1: port_off, warning: the port is down; pods: train/llm-1'})"""), ["began", "The port is down; pods: train/llm-1"])
+        equal(page.run("""((e) => [verdictChange(e), verdictDetail(e)])({reason: 'DiagnosisOnset', device: null, message: 'mlx5_4 port 1: port_off, warning: the port is down; pods: train/llm-1'})"""), ["found", "The port is down; pods: train/llm-1"])
         equal(page.run("""((e) => [verdictChange(e), verdictDetail(e), eventKind(e)])({reason: 'DiagnosisWorse', device: null, message: 'mlx5_0 port 1: link_flap is now critical; link down for: 8 s; pods: train/llm-1'})"""), ["is now critical", "Link down for: 8 s; pods: train/llm-1", "critical"])
         equal(page.run("endOf({endedAs: 'explained'}).said"), "explained by another problem")
         silent(page, node.url)
@@ -280,10 +280,14 @@ def a_vf_is_down_by_its_pfs_problem():
         eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
         severity = node.verdict(PF, "packet_loss")["severity"]
         state = f"page.model.portByKey.get('{VF}/1')?.state"
-        for down, kind, listed in ((f"'{PF}', '{VF}'", severity, False), (f"'{VF}'", "unhealthy", True)):
+        for down, kind, listed in ((f"'{PF}', '{VF}'", severity, False), (f"'{VF}'", "warning", True)):
             page = altered(node, DOWN % (down, VF))
             page.until("its state", f"{state}?.kind === '{kind}' && document.querySelector('.problem')")
             equal(page.run("document.querySelector('.blind') !== null"), listed)
+            if listed:  # the headline's line has the name of the section, and leads to it
+                equal(page.run("[document.querySelector('.headline p button').innerText, document.getElementById('blind-title').innerText]"), 2 * ["1 port of a pod is down"])
+                page.run("document.querySelector('.headline p button').click()")
+                equal(page.run("[document.activeElement.id, location.hash]"), ["blind-title", ""])
             silent(page, node.url)
             page.close()
 
@@ -326,7 +330,7 @@ def minutes_begin_with_rocelet():
         node.judged(PF)
         page = opened(node, "#port/mlx5_0/1?tab=minutes")
         page.until("few rows", "((rows) => rows.length > 0 && rows.length < 8)([...document.querySelectorAll('.minutes tbody tr')])")
-        page.until("since when, below the table", "document.querySelector('#tab-panel > .scroll + .note')?.innerText.startsWith('History begins at ')")
+        page.until("what a number is, and since when, below the table", "/^Each number is the greatest of its minute. History begins at /.test(document.querySelector('#tab-panel > .scroll + .note')?.innerText)")
         equal(page.run("[...document.querySelectorAll('.minutes td')].some((td) => td.innerText === 'n/a' && !td.querySelector('.absent'))"), False)
         silent(page, node.url)
         page.close()
@@ -356,7 +360,7 @@ def the_history_of_a_young_daemon_is_not_fifteen_minutes():
         page.close()
 
 
-SORTED = """((pods) => blindItems({isCut: false, ports: pods.map((pod, i) => ({key: `mlx5_${i}/1`, facts: {namespace: 'train', pod}, device: null, state: {kind: 'unhealthy'}, troubles: []})), pods: []}).map(({pod}) => pod.name))(['job-10', 'job-1', 'job-2'])"""
+SORTED = """((pods) => blindItems({isCut: false, ports: pods.map((pod, i) => ({key: `mlx5_${i}/1`, facts: {namespace: 'train', pod}, device: null, state: {kind: 'warning', isTrouble: true}, troubles: []})), pods: []}).map(({pod}) => pod.name))(['job-10', 'job-1', 'job-2'])"""
 
 
 @check
@@ -414,7 +418,7 @@ def a_number_below_its_limit_says_so():
     with PageNode() as node:
         node.story(PF).play(TRAFFIC, LOSS)
         eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
-        for value, much, limit in ((0.07, "7.00 % mean", "now below limit 10 %"), (0.2, "20.0 % mean", "limit 10 %")):
+        for value, much, limit in ((0.07, "7.00 % mean", "below limit 10 %"), (0.2, "20.0 % mean", "limit 10 %")):
             page = altered(node, MEAN % value)
             page.until("its number", "document.querySelector('.problem .much')")
             equal(page.run("[document.querySelector('.much').innerText.replace(/\\u00a0/g, ' '), document.querySelector('.much-of > span:last-child').innerText.replace(/\\u00a0/g, ' ')]"), [much, limit])

@@ -66,7 +66,7 @@ def a_pods_port_that_is_down_is_not_under_green():
         page.until("not green", f"{HEAD_MARK} === 'warning' && {ICON} === '{AMBER}' && {COUNT} !== 'No problems' && document.querySelector('h1').innerText === '1 port of a pod is down'")
         page.until("which", "document.querySelector('.blind a[href=\"#port/mlx5_2/1\"]') && document.querySelector('.blind a[href=\"#pod/train/job-7\"]')")
         has(page, "No problems found on ")
-        page.until("its rail", f"['unhealthy', 'unknown'].includes({RAIL % PF}.querySelector('.mark').dataset.kind)")
+        page.until("its rail", f"['warning', 'unknown'].includes({RAIL % PF}.querySelector('.mark').dataset.kind)")
         silent(page, node.url)
         page.close()
         story.state("4: ACTIVE", "5: LinkUp")
@@ -353,6 +353,10 @@ def nothing_lies_over_its_neighbour():
         # A pool's name is whole beside its state, or above it.
         page.run("document.body.append(make('div', {id: 'narrow', style: {width: '290px'}}, make('div', {class: 'pool-line'}, make('p', {}, makePoolLink('rocelet.dev/roce'), make('span', {}, 'Not registered with the kubelet')))))")
         equal(page.run("[...document.querySelectorAll('#narrow .prefix')].filter((e) => e.scrollWidth > e.clientWidth).length"), 0)
+        # A namespace that is cut has an ellipsis and its slash: "infere…/vllm-…", not "inferevllm-…".
+        for width in (200, 240, 280):
+            page.run(f"document.getElementById('narrow').replaceChildren(make('div', {{style: {{width: '{width}px', display: 'flex'}}}}, makePodLink({{namespace: 'inference-prod', name: 'vllm-qwen-72b-predictor-6d9f8-q4z7m'}})))")
+            equal((width, page.run("(([rest, slash], name) => [rest.scrollWidth > rest.clientWidth, rest.clientWidth >= 36, slash.textContent, slash.scrollWidth <= slash.clientWidth + 1, name.getBoundingClientRect().right <= document.getElementById('narrow').firstChild.getBoundingClientRect().right + 1])(document.querySelectorAll('#narrow .prefix'), document.querySelector('#narrow .cut'))")), (width, [True, True, "/", True, True]))
         gap = page.run("((cards) => cards[2].getBoundingClientRect().top - cards[0].getBoundingClientRect().bottom)(document.querySelectorAll('.overview > .column:last-child > .panel'))")
         assert 0 < gap < 20, gap
         silent(page, node.url)

@@ -43,9 +43,14 @@ def a_device_is_as_fine_as_its_port():
         page = opened(node, "#pools", width=1440)
         page.until("its devices", "document.querySelector('main button.link')")
         page.until("devices with problems, folded", "[...document.querySelectorAll('.pool-devices li')].map((li) => li.innerText.includes('mlx5_2')).join() === 'true'")
+        # The heading counts them, the button all, and the pool's mark is that of the worst.
+        total = page.run("page.model.resources[0].devices")
+        equal(page.run("[document.querySelector('.pool-head h3').innerText, document.querySelector('.pool-head button').innerText, document.querySelector('.pool header .state').innerText]"), ["1 with a problem", f"Show all {total}", "1 with a problem"])
+        equal(page.run("document.querySelector('.pool header .mark').dataset.kind === document.querySelector('.pool-devices .mark').dataset.kind"), True)
         page.run("document.querySelector('main button.link').click()")
         page.until("the others", "document.querySelectorAll('.pool-devices li').length > 1")
         row = "[...document.querySelectorAll('.pool-devices li')].find((li) => li.innerText.includes('mlx5_2'))"
+        equal(page.run("document.querySelector('.pool-head button').innerText"), "Show fewer")
         page.until("the state of its port", f"['critical', 'warning'].includes({row}?.querySelector('.mark').dataset.kind)")
         assert page.run(f"{row}.querySelector('.mark').getAttribute('aria-label')") in ("critical", "warning")
         equal(page.run("[...document.querySelectorAll('.pool-devices li')].filter((li) => li.children[1].scrollWidth > li.children[1].clientWidth + 1 || li.children[1].getBoundingClientRect().right > li.children[2].getBoundingClientRect().left).map((li) => li.innerText)"), [])
@@ -107,7 +112,7 @@ def rows_are_in_the_order_of_their_heading():
         eventually("unhealthy", lambda: healthy(node)[VF_FUNCTION] is False)
         page = opened(node, "#ports")
         sorted_now = f"((ranks) => ranks.length === 6 && ranks.every((rank, i) => i === 0 || ranks[i - 1] <= rank))({STATE_RANKS})"
-        first = "page.view.table.items[0].key === 'mlx5_2/1' && page.view.table.items[0].state.kind === 'unhealthy'"
+        first = "page.view.table.items[0].key === 'mlx5_2/1' && page.view.table.items[0].state.kind === 'critical'"  # as the API has it: a pod has the device
         page.until("the unhealthy one is the first", f"{first} && {sorted_now}")
         node.link("ens1v0", True)
         eventually("healthy", lambda: healthy(node)[VF_FUNCTION] is True)
@@ -115,7 +120,7 @@ def rows_are_in_the_order_of_their_heading():
         # A later one, while the pointer is on the list: no row moves under it.
         page.run("page.view.table.hovered = true")
         node.link("ens1v0", False)
-        page.until("unhealthy in its place", "page.view.table.items.findIndex((p) => p.state.kind === 'unhealthy') > 0")
+        page.until("unhealthy in its place", "page.view.table.items.findIndex((p) => p.state.kind === 'critical') > 0")
         page.run("page.view.table.hovered = false")
         page.until("the first again", f"{first} && {sorted_now}")
         page.go(node.url + "#events")
@@ -172,6 +177,10 @@ ALIGNED = """(() => { const heads = [...document.querySelectorAll('table.list th
 
 
 BAND = "[...document.querySelectorAll('.rejected dl > div')].map((row) => [...row.children].map((e) => e.innerText.trim()))"
+CONFIG_PART = "[...document.querySelectorAll('.parts li')].find((e) => e.innerText.startsWith('Configuration'))"
+CONFIG_FINDING = """(path, document) => { if (path === 'doctor') document.findings = [{kind: 'config', about: 'rocelet', object: null, namespace: null, pod: null, what: '%s /etc/c.json:2: "mtu": is not a number', help: '%s', fixable: false}]; }"""
+NOTHING_OFFERED = CONFIG_FINDING % ("the configuration file is rejected:", "Nothing is offered until the file is corrected; devices in pods are still managed.")
+LAST_GOOD = CONFIG_FINDING % ("running with the last good configuration of 2026-11-30T10:00:00.000Z, because", "The node offers and manages its devices as before the restart.")
 OTHER_FINDING = """(path, document) => { if (path === 'doctor') document.findings = [{kind: 'config', about: 'rocelet', object: 'listen', namespace: null, pod: null, what: 'the certificate in use has expired', help: 'Replace it.', fixable: false}]; }"""
 HELD = """(path, document) => { if (path === 'doctor') document.findings = [{kind: 'config', about: 'rocelet', object: null, namespace: null, pod: null, what: 'the configuration file is held: "pools": rocelet.dev/roce would lose all devices', help: 'The previous configuration stays in use.', fixable: false}]; }"""
 
@@ -184,23 +193,35 @@ def a_rejected_configuration_is_a_band():
         path = node.dir + "/config.json"
         write(path, json.dumps({"pools": [], "diagnosis": {"warming_seconds": "soon"}}).replace(", ", ",\n"))
         eventually("it is rejected", lambda: "warming_seconds" in node.get("/api/v1/doctor"))
-        for place in ("", "#agent"):
-            page = opened(node, place)
-            page.until("a band", "document.querySelector('.rejected')")
-            equal(page.text(".rejected h2").strip(), "Configuration rejected")
-            # It is in one place: the findings do not repeat it.
-            equal(page.run("[...document.querySelectorAll('.findings li, .agent-line')].filter((e) => /warming_seconds/.test(e.innerText)).length"), 0)
-            rows = dict(page.run(BAND))
-            equal((rows["File"], rows["Key"], rows["Error"]), (f"{path}, line\u00a02", "diagnosis.warming_seconds", "Is not a number"))
-            assert rows["In force"].startswith("The previous configuration stays in use until the file is corrected, "), rows
-            equal(page.run("[document.querySelector('.rejected').dataset.kind, document.querySelector('.rejected a').hash]"), ["warning", "#config"])
-            silent(page, node.url)
+        page = opened(node, "#agent")
+        page.until("a band", "document.querySelector('.rejected')")
+        equal(page.text(".rejected h2").strip(), "Configuration rejected")
+        # It is in one place: the findings do not repeat it. All parts of the page and the daemon have one word and one severity for it.
+        equal(page.run("[...document.querySelectorAll('.findings li')].filter((e) => /warming_seconds/.test(e.innerText)).length"), 0)
+        rows = dict(page.run(BAND))
+        equal((rows["File"], rows["Key"], rows["Error"]), (f"{path}, line\u00a02", "diagnosis.warming_seconds", "Is not a number"))
+        assert rows["In force"].startswith("The previous configuration stays in use until the file is corrected, "), rows
+        equal(page.run("[document.querySelector('.rejected').dataset.kind, document.querySelector('.rejected a').hash]"), ["warning", "#config"])
+        page.until("the part's severity", f"{CONFIG_PART}?.querySelector('.mark').dataset.kind === 'warning'")
+        equal(page.run("/refused/.test(document.body.innerText)"), False)
+        # On the overview it is one line, below the problems.
+        page.go(node.url + "#")
+        page.until("a line", "document.querySelector('.rejected-line')")
+        equal(page.text(".rejected-line").strip(), "Configuration rejected: config.json line\u00a02, diagnosis.warming_seconds is not a number. The previous one stays in use. Details")
+        equal(page.run("[document.querySelector('.rejected-line').dataset.kind, document.querySelector('.rejected-line a').hash, document.querySelector('.rejected-line').offsetHeight < 40]"), ["warning", "#agent", True])
+        equal(page.run("[...document.querySelectorAll('.agent-line')].filter((e) => /warming_seconds/.test(e.innerText)).length"), 0)
+        silent(page, node.url)
+        page.close()
+        for change, kind in ((NOTHING_OFFERED, "critical"), (LAST_GOOD, "warning")):
+            page = altered(node, change, "#agent")
+            page.until(kind, f"document.querySelector('.rejected')?.dataset.kind === '{kind}' && {CONFIG_PART}?.querySelector('.mark').dataset.kind === '{kind}' && !document.querySelector('.findings')")
+            equal(dict(page.run(BAND))["Error"], "Is not a number")
             page.close()
         page = altered(node, OTHER_FINDING, "#agent")
         has(page, "The certificate in use has expired")
         equal(page.run("document.querySelector('.rejected')"), None)
         page.close()
-        page = altered(node, HELD, width=400)
+        page = altered(node, HELD, "#agent", width=400)
         page.until("a band", "document.querySelector('.rejected')")
         equal(page.text(".rejected h2").strip(), "Configuration change held")
         equal(page.run(BAND), [["Key", "pools"], ["Reason", "rocelet.dev/roce would lose all devices"], ["In force", "The previous configuration stays in use."]])
@@ -284,7 +305,7 @@ def lists_use_their_room():
 def dates_and_ages_are_beside_each_other():
     with PageNode() as node:
         node.judged(PF)
-        page = opened(node, "#events")
+        page = opened(node, "#events", width=1440)
         page.until("live", LIVE)
         inject_events(page, ["Old", 3 * 86400], ["Yesterday", 23.9 * 3600])
         page.until("both", "document.querySelectorAll('table.list tbody tr[data-row]').length >= 2")
@@ -313,7 +334,7 @@ def a_pods_worst_port_comes_first():
         # A slot of a shared device shows the device's ports, and is no problem of the pod.
         equal(page.run("Model.prototype.slotState({devices: [{}], sharedPorts: [{state: {kind: 'ok'}}, {state: {kind: 'critical', text: 'Link flap', why: 'x'}}]})"), {"kind": "info", "text": "Shares a port with link flap", "why": "A port that it shares: x", "isShared": True})
         equal(page.run("Model.prototype.slotState({devices: [{}], sharedPorts: []}).kind"), "idle")
-        equal(page.run("[['ok', 'held'], ['idle', 'free'], ['critical', 'held'], ['unhealthy', 'free']].map(([kind, state]) => [deviceRank({kind, r: {state, healthy: true}}), kind]).sort(([a], [b]) => a - b).map(([, kind]) => kind)"), ["critical", "unhealthy", "idle", "ok"])
+        equal(page.run("[['ok', 'held'], ['idle', 'free'], ['critical', 'held'], ['unhealthy', 'free']].map(([kind, state]) => [deviceRank({kind, r: {state, healthy: true}}), kind]).sort(([a], [b]) => a - b).map(([, kind]) => kind)"), ["critical", "unhealthy", "ok", "idle"])
         # The mark of a filter is that of the worst row it shows.
         equal(page.run("new ListView(page, {title: 'x', columns: [{id: 'a'}], keyOf: () => ''}).chips('show', [{value: 'problems', label: 'Problems', kind: 'worst', test: isProblem}], [{state: {kind: 'ok'}}, {state: {kind: 'warning'}}]).querySelector('.mark').dataset.kind"), "warning")
         # Filled with the colour of its state, which is also in its label.
@@ -352,7 +373,7 @@ def charts_name_their_content():
         page.run("document.activeElement.blur()")
         equal(page.run(f"{CHART}.cursor"), None)
         # A time in the past: its last numbers, not the current ones; and its place in the 15 minutes.
-        page.run(f"location.hash = '#port/mlx5_0/1?from={before - 30}&to={before}'")
+        page.run(f"location.hash = '#port/mlx5_0/1?from={before - 20}&to={before}'")
         has(page, "(not live)")
         page.until("the numbers of that time", f"{RECEIVED} === 0")
         page.until("in words, too", "document.querySelector('.plot canvas').getAttribute('aria-label').includes('Received: at the end 0')")
@@ -439,7 +460,7 @@ def search_finds_what_was_typed():
         silent(page, node.url)
         page.close()
         page = run.browser.page(node.url + "docs/runbook.md")
-        equal(page.run("[document.querySelector('nav a').innerText, getComputedStyle(document.querySelector('blockquote p'), '::first-letter').textTransform]"), ["This node", "uppercase"])
+        equal(page.run("[document.querySelector('nav a').innerText, getComputedStyle(document.querySelector('blockquote p'), '::first-letter').textTransform]"), [json.loads(node.get("/api/v1/live"))["node"], "uppercase"])
         page.close()
         lister.stop()
         kubelet.stop()

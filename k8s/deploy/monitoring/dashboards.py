@@ -17,7 +17,7 @@ SELECTORS = {
     "node": 'cluster=~"$cluster", instance="$instance"',
     "device": 'cluster=~"$cluster", instance="$instance", device=~"$device"',
     "port": 'cluster=~"$cluster", instance="$instance", device="$device", port="$port"',
-    "pod": 'cluster=~"$cluster", namespace="$namespace", pod="$pod"',
+    "pod": 'cluster=~"$cluster", namespace="$namespace", pod=~"$pod"',  # several
 }
 SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 OF_ONE_NODE = ("node", "port")  # dashboards with the variable `instance`
@@ -199,7 +199,7 @@ def annotations(board):
 def dashboard(source):
     names = source["variables"]
     templates = [{"type": "datasource", "name": "datasource", "query": "prometheus", "label": "Data source"}]
-    templates += [variable(name, names[:i]) for i, name in enumerate(names)]
+    templates += [{**variable(name, names[:i]), **({"multi": True} if name in source.get("several", []) else {})} for i, name in enumerate(names)]
     templates += [variable(name, names, several=True) for name in source.get("choose", [])]
     templates += [top()] if any("$top" in expression for row in source["rows"] for panel in row["panels"] for _, expression in panel["queries"]) else []
     return {

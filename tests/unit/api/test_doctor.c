@@ -465,8 +465,8 @@ static void test_a_rejected_file(void **state)
 		struct config_state config;
 		const char *what, *help;
 	} cases[] = {
-		{{.held = false}, "file is refused: line 3", "previous configuration stays"},
-		{{.offers_nothing = true}, "file is refused: line 3", "Nothing is offered"},
+		{{.held = false}, "file is rejected: line 3", "previous configuration stays"},
+		{{.offers_nothing = true}, "file is rejected: line 3", "Nothing is offered"},
 		{{.last_good_of = "2026-11-30T10:00:00.000Z"},
 		 "running with the last good configuration of 2026-11-30T10:00:00.000Z, because line 3",
 		 "as before the restart"},
@@ -493,20 +493,25 @@ static void test_missing_parts_of_a_valid_configuration(void **state)
 {
 	struct missing_plugin lack = {"rocelet.dev/roce",
 				      "no IPAM plugin \"x\" in /bin (--cni-path)"};
+	struct pool_idle idle = {"rocelet.dev/roce",
+				 "c.json:3: \"umad\": has no effect with \"softRoce\": true"};
 	const struct config_state config = {
-		.lacks = &lack, .n_lacks = 1, .beside = "/etc has a, and no b"};
+		.lacks = &lack, .n_lacks = 1, .idle = {&idle, 1}, .beside = "/etc has a, and no b"};
 	struct host none = {0};
 	const struct doctor_input in = {.host = &none, .config = &config};
 	struct doctor d;
 
 	(void)state;
 	assert_int_equal(doctor_build(&d, &in), 0);
-	assert_int_equal(d.n, 2);
+	assert_int_equal(d.n, 3);
 	assert_int_equal(d.findings[0].kind, FINDING_CONFIG);
 	assert_string_equal(d.findings[0].object, "rocelet.dev/roce");
 	assert_string_equal(d.findings[0].what, lack.what);
-	assert_string_equal(d.findings[1].object, "");
-	assert_string_equal(d.findings[1].what, config.beside);
+	assert_int_equal(d.findings[1].kind, FINDING_CONFIG);
+	assert_string_equal(d.findings[1].object, "rocelet.dev/roce");
+	assert_string_equal(d.findings[1].what, idle.what);
+	assert_string_equal(d.findings[2].object, "");
+	assert_string_equal(d.findings[2].what, config.beside);
 	doctor_done(&d);
 }
 

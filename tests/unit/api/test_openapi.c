@@ -140,6 +140,29 @@ static void test_operations(void **state)
 	free(text);
 }
 
+/* A client learns how to authenticate, and what it does not find here. */
+static void test_access(void **state)
+{
+	static const char *const schemes[] = {"token", "password"};
+	size_t len;
+	char *text = openapi_text(&len);
+	json_t *document = text ? json_loads(text, 0, NULL) : NULL, *either;
+	const json_t *defined = json_object_get(json_object_get(document, "components"),
+						"securitySchemes");
+
+	(void)state;
+	either = json_object_get(document, "security");
+	assert_int_equal(json_array_size(either), 1 + sizeof(schemes) / sizeof(schemes[0]));
+	assert_int_equal(json_object_size(json_array_get(either, 0)), 0);
+	for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
+		assert_non_null(json_object_get(defined, schemes[i]));
+		assert_non_null(json_object_get(json_array_get(either, i + 1), schemes[i]));
+	}
+	assert_non_null(strstr(text, "POST"));
+	json_decref(document);
+	free(text);
+}
+
 static void assert_schema(const char *type, const char *want)
 {
 	json_t *schema = schema_of_type(type);
@@ -177,6 +200,7 @@ TEST_GROUP(openapi)
 		cmocka_unit_test(test_every_schema_is_complete),
 		cmocka_unit_test(test_every_member_is_described),
 		cmocka_unit_test(test_operations),
+		cmocka_unit_test(test_access),
 		cmocka_unit_test(test_types),
 	};
 

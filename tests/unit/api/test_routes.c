@@ -252,7 +252,7 @@ static void test_all_reasons_are_named_the_most_important_first(void **state)
 	config.refusals.list = &refusal;
 	config.refusals.n = 1;
 	assert_text(&r, "/readyz", 503,
-		    "not ready: the configuration file is refused: c.json:3: \"mtu\": wrong\n"
+		    "not ready: the configuration file is rejected: c.json:3: \"mtu\": wrong\n"
 		    "not ready: the host is hidden\n"
 		    "not ready: journal: No space left on device\n"
 		    "not ready: CAP_SYS_ADMIN is missing: no pod gets a VF\n"
@@ -394,12 +394,9 @@ static void test_runbook(void **state)
 		{"/runbook/packet_loss", "<h1 id=\"packet_loss\">"},
 		{"/p/runbook/peer_gone", "<h1 id=\"peer_gone\">"},
 	};
-	static const char *const none[] = {"/runbook",
-					   "/runbook/none",
-					   "/packet_loss",
-					   "/myrunbook/packet_loss",
-					   "/runbook/packet_loss/",
-					   "runbook/"};
+	static const char *const none[] = {"/runbook/none",	    "/runbook/none/",
+					   "/packet_loss",	    "/myrunbook/packet_loss",
+					   "/runbook/packet_loss/", "runbook/"};
 	struct routes r = {0};
 
 	(void)state;
@@ -417,6 +414,32 @@ static void test_runbook(void **state)
 		assert_int_equal(a.reply.status, 0);
 		done(&a);
 	}
+	routes_done(&r);
+}
+
+/* A browser gets links to all causes for an unknown one, and the folder for its name without a
+ * slash; every document names the node. */
+static void test_ways_into_the_runbook(void **state)
+{
+	const struct http_request browser = {
+		.method = "GET", .path = "/p/runbook/none", .accept = "text/html,*/*"};
+	struct routes r = {.node = "node-<17>"};
+	struct http_reply reply = {0};
+	struct answer a = ask(&r, "/p/runbook");
+
+	(void)state;
+	assert_int_equal(a.reply.status, 308);
+	assert_string_equal(header(&a.reply, "Location"), "runbook/");
+	done(&a);
+	a = ask(&r, "/runbook/packet_loss");
+	assert_non_null(strstr(a.text, "node-&lt;17>"));
+	assert_null(strstr(a.text, "@NODE@"));
+	done(&a);
+	routes_answer(&browser, &reply, &r);
+	assert_int_equal(reply.status, 404);
+	assert_non_null(memmem(reply.body, reply.body_len, "href=\"packet_loss\"", 18));
+	assert_non_null(memmem(reply.body, reply.body_len, "node-&lt;17>", 12));
+	free(reply.body);
 	routes_done(&r);
 }
 
@@ -523,6 +546,7 @@ TEST_GROUP(routes)
 		cmocka_unit_test(test_page),
 		cmocka_unit_test(test_behind_proxies),
 		cmocka_unit_test(test_runbook),
+		cmocka_unit_test(test_ways_into_the_runbook),
 		cmocka_unit_test(test_other_paths_are_left_unanswered),
 		cmocka_unit_test(test_unknown_parameters_are_refused),
 		cmocka_unit_test(test_index),

@@ -213,6 +213,9 @@ static const char *const bad_files[] = {
 	NATIVE("\"network\":{},\n\"clean\":\"sometimes\""),
 	NATIVE("\n\"clean\":\"restore\""),
 	NATIVE("\"kind\":\"shared\",\"interface\":\"macvlan\",\n\"clean\":\"auto\""),
+	NATIVE("\"softRoce\":true,\n\"wholeDirectory\":true"),
+	NATIVE("\"softRoce\":true,\n\"permissions\":\"r\""),
+	"{\"pools\":[{\"resourceName\":\"p\",\"kind\":\"shared\",\n\"selectors\":{\"isRdma\":false}}]}",
 };
 
 static void print_understood(FILE *f, const struct pool_config *c)
@@ -428,10 +431,11 @@ static void test_all_keys_of_pools(void **state)
 	(void)state;
 
 	good(&c, "{\"pools\":[{\"resourceName\":\"a.b\",\"selectors\":{\"ifNames\":[\"x\"],"
-		 "\"rdmaNames\":[\"mlx5_0\"]},\"permissions\":\"r\",\"issm\":true,\"umad\":false,"
-		 "\"cdi\":true,\"deviceInfo\":false,\"podStatus\":true,\"ignoreLink\":true,"
-		 "\"hold\":{\"pci\":{\"downMs\":7},\"linkDown\":{\"upMs\":8}}},"
-		 "{\"resourceName\":\"b\",\"kind\":\"shared\",\"selectors\":{}},"
+		 "\"rdmaNames\":[\"mlx5_0\"],\"isRdma\":true},\"permissions\":\"r\",\"issm\":true,"
+		 "\"umad\":false,\"cdi\":true,\"deviceInfo\":false,\"podStatus\":true,"
+		 "\"ignoreLink\":true,\"hold\":{\"pci\":{\"downMs\":7}}},"
+		 "{\"resourceName\":\"b\",\"kind\":\"shared\",\"selectors\":{},"
+		 "\"hold\":{\"linkDown\":{\"upMs\":8}}},"
 		 "{\"resourceName\":\"c\",\"kind\":\"shared\",\"hcaPerSlot\":\"all\","
 		 "\"fixedSlots\":true,\"slots\":9,\"selectors\":[{}]}]}");
 	p = &c.pools[0];
@@ -442,7 +446,7 @@ static void test_all_keys_of_pools(void **state)
 	assert_false(p->umad || p->device_info);
 	assert_int_equal(p->hold[HEALTH_PCI].down_ms, 7);
 	assert_int_equal(p->hold[HEALTH_PCI].up_ms, 5000);
-	assert_int_equal(p->hold[HEALTH_LINK_DOWN].up_ms, 8);
+	assert_int_equal(c.pools[1].hold[HEALTH_LINK_DOWN].up_ms, 8);
 	assert_int_equal(c.pools[1].kind, POOL_SHARED_ONE);
 	assert_int_equal(c.pools[1].ids, ID_DEVICE_SLOT);
 	assert_true(c.pools[1].selectors[0].is_rdma);
@@ -451,6 +455,128 @@ static void test_all_keys_of_pools(void **state)
 	assert_int_equal(c.pools[2].ids, ID_NUMBER);
 	assert_int_equal(c.pools[2].slots, 9);
 	pool_config_done(&c);
+}
+
+/* --- keys without effect ---------------------------------------------------------------------- */
+
+static void assert_idle(const char *keys, const char *selectors, const char *expected)
+{
+	struct pool_config c = {0};
+	struct err e = {0};
+	char text[512], *warnings = NULL;
+	size_t size;
+	FILE *f = open_memstream(&warnings, &size);
+
+	snprintf(text, sizeof(text),
+		 "{\"pools\":[{\"resourceName\":\"p\",\n%s,\n\"selectors\":%s}]}", keys, selectors);
+	if (pool_config_parse(&c, text, strlen(text), "c.json", print_warning, f, &e) < 0)
+		fail_msg("%s: %s", keys, e.msg);
+	fclose(f);
+	assert_string_equal(warnings, expected);
+	assert_int_equal(c.idle.n, *expected ? 1 : 0);
+	if (c.idle.n > 0) {
+		assert_string_equal(strrchr(c.idle.list[0].resource, '/'), "/p");
+		assert_non_null(strstr(expected, c.idle.list[0].what));
+	}
+	free(warnings);
+	pool_config_done(&c);
+}
+
+#define IDLE(line, key, why) "  warning: c.json:" line ": \"" key "\": has no effect " why "\n"
+#define SOFT		     "with \"softRoce\": true"
+#define WHOLE		     "with \"wholeDirectory\": true"
+#define NO_RDMA		     "unless a selector has \"isRdma\": true"
+#define NOT_ALL_RDMA	     "unless every selector has \"isRdma\": true"
+#define ACCELERATOR	     "with \"deviceType\": \"accelerator\""
+
+static void test_a_key_without_effect_is_reported(void **state)
+{
+	static const char any[] = "{}", rdma[] = "{\"isRdma\":true}",
+			  vhost[] = "{\"needVhostNet\":true}", sf[] = "{\"auxTypes\":[\"sf\"]}";
+	static const struct {
+		const char *keys, *selectors, *warning;
+	} rows[] = {
+		{"\"softRoce\":true,\n\"permissions\":\"r\"", any, IDLE("3", "permissions", SOFT)},
+		{"\"softRoce\":true,\"Umad\":false", any, IDLE("2", "Umad", SOFT)},
+		{"\"softRoce\":true,\"issm\":true", any, IDLE("2", "issm", SOFT)},
+		{"\"softRoce\":true,\"cdi\":true", any, IDLE("2", "cdi", SOFT)},
+		{"\"softRoce\":true,\"requireUmad\":true", any, IDLE("2", "requireUmad", SOFT)},
+		{"\"softRoce\":true", vhost, IDLE("3", "needVhostNet", SOFT)},
+		{"\"softRoce\":false,\"permissions\":\"r\"", rdma, ""},
+		{"\"wholeDirectory\":true,\"umad\":false", rdma, IDLE("2", "umad", WHOLE)},
+		{"\"wholeDirectory\":true,\"issm\":true", rdma, IDLE("2", "issm", WHOLE)},
+		{"\"wholeDirectory\":true,\"cdi\":true", rdma, IDLE("2", "cdi", WHOLE)},
+		{"\"wholeDirectory\":true", vhost, IDLE("3", "needVhostNet", WHOLE)},
+		{"\"wholeDirectory\":true,\"requireUmad\":true,\"permissions\":\"r\"", rdma, ""},
+		{"\"umad\":false", any, IDLE("2", "umad", NO_RDMA)},
+		{"\"issm\":true", any, IDLE("2", "issm", NO_RDMA)},
+		{"\"requireUmad\":true", any, IDLE("2", "requireUmad", NO_RDMA)},
+		{"\"umad\":false,\"issm\":true,\"requireUmad\":true,\"cdi\":true", rdma, ""},
+		{"\"hold\":{\"noRdma\":{\"upMs\":1}}", any, IDLE("2", "noRdma", NOT_ALL_RDMA)},
+		{"\"hold\":{\"noChardev\":{\"upMs\":1}}", any,
+		 IDLE("2", "noChardev", NOT_ALL_RDMA)},
+		{"\"hold\":{\"portDown\":{\"upMs\":1}}", any, IDLE("2", "portDown", NOT_ALL_RDMA)},
+		{"\"hold\":{\"portDown\":{\"upMs\":1},\"linkDown\":{\"upMs\":1}}", rdma, ""},
+		{"\"ignoreLink\":true,\"hold\":{\"linkDown\":{\"upMs\":1}}", rdma,
+		 IDLE("2", "linkDown", "with \"ignoreLink\": true")},
+		{"\"ignoreLink\":true,\"hold\":{\"portDown\":{\"upMs\":1}}", rdma,
+		 IDLE("2", "portDown", "with \"ignoreLink\": true")},
+		{"\"deviceType\":\"accelerator\",\"ignoreLink\":true", any,
+		 IDLE("2", "ignoreLink", ACCELERATOR)},
+		{"\"deviceType\":\"accelerator\",\"umad\":false", any,
+		 IDLE("2", "umad", ACCELERATOR)},
+		{"\"deviceType\":\"accelerator\",\"hold\":{\"linkDown\":{\"upMs\":1}}", any,
+		 IDLE("2", "linkDown", ACCELERATOR)},
+		{"\"kind\":\"shared\",\"deviceInfo\":true", any,
+		 IDLE("2", "deviceInfo", "with \"kind\": \"shared\"")},
+		{"\"kind\":\"shared\",\"hold\":{\"noDriver\":{\"upMs\":1}}", any,
+		 IDLE("2", "noDriver", "with \"kind\": \"shared\"")},
+		{"\"kind\":\"shared\",\"ids\":\"number\",\"additionalInfo\":{\"*\":{\"k\":\"v\"}}",
+		 any, IDLE("2", "additionalInfo", "with \"ids\": \"number\"")},
+		{"\"kind\":\"shared\",\"additionalInfo\":{\"*\":{\"k\":\"v\"}},\"umad\":false", any,
+		 ""},
+		{"\"kind\":\"shared\",\"deviceType\":\"auxNetDevice\",\"subFunctions\":false", sf,
+		 IDLE("2", "subFunctions", "with \"deviceType\": \"auxNetDevice\"")},
+		{"\"resourcePrefix\":\"3m.com\",\"cdi\":true", rdma,
+		 IDLE("2", "cdi", "with a \"resourcePrefix\" that is no vendor name of CDI")},
+	};
+	(void)state;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_idle(rows[i].keys, rows[i].selectors, rows[i].warning);
+}
+
+/* A printed configuration causes no warning when it is read. */
+static void test_keys_without_effect_are_not_printed(void **state)
+{
+	static const char *const pools[] = {
+		"\"softRoce\":true,\"umad\":false,\"selectors\":{\"needVhostNet\":true}",
+		"\"wholeDirectory\":true,\"cdi\":true,\"selectors\":{}",
+		"\"ignoreLink\":true,\"selectors\":[{\"isRdma\":true},{}]",
+		"\"deviceType\":\"accelerator\",\"selectors\":{}",
+		"\"kind\":\"shared\",\"ids\":\"number\",\"additionalInfo\":{\"*\":{\"k\":\"v\"}},"
+		"\"selectors\":{\"isRdma\":false}",
+	};
+	struct pool_config c;
+	struct err e = {0};
+	(void)state;
+
+	for (size_t i = 0; i < sizeof(pools) / sizeof(pools[0]); i++) {
+		char text[512], *body;
+		json_t *tree;
+
+		snprintf(text, sizeof(text), "{\"pools\":[{\"resourceName\":\"p\",%s}]}", pools[i]);
+		assert_int_equal(pool_config_parse(&c, text, strlen(text), "c.json", print_warning,
+						   NULL, &e),
+				 0);
+		tree = json_pack("{s:o}", "pools", pool_config_tree(&c));
+		pool_config_done(&c);
+		body = json_dumps(tree, 0);
+		good(&c, body);
+		pool_config_done(&c);
+		free(body);
+		json_decref(tree);
+	}
 }
 
 static void test_all_keys_of_a_network(void **state)
@@ -775,6 +901,8 @@ TEST_GROUP(pool_config)
 		cmocka_unit_test(test_mode_sriov_offers_vfs_and_no_pf),
 		cmocka_unit_test(test_all_keys_of_pools),
 		cmocka_unit_test(test_all_keys_of_a_network),
+		cmocka_unit_test(test_a_key_without_effect_is_reported),
+		cmocka_unit_test(test_keys_without_effect_are_not_printed),
 		cmocka_unit_test(test_options_are_defaults_of_pools),
 		cmocka_unit_test(test_a_failure_does_not_change_the_result),
 		cmocka_unit_test(test_out_of_memory_at_any_point),

@@ -326,8 +326,14 @@ static void test_empty_lists_print_a_reason(void **state)
 	assert_fake(OK_JSON("{\"events\":[]}"), "events -n a", CTL_OK, "no events match\n");
 	assert_fake(OK_JSON("{\"events\":[]}"), "events", CTL_OK, "no events\n");
 	/* If the kubelet does not answer, the pods are unknown. */
-	assert_fake(OK_JSON("{\"source\":null,\"pods\":[]}"), "pods", CTL_OK,
+	assert_fake(OK_JSON("{\"source\":null,\"pods\":[]}"), "pods", CTL_NO,
 		    "unknown: the kubelet has not reported which container has which device\n");
+	assert_fake(OK_JSON("{\"source\":null,\"pods\":[]}"), "pods -o name", CTL_NO, "unknown: ");
+	assert_fake(OK_JSON("{\"source\":null,\"pods\":[]}"), "pods -o json", CTL_NO,
+		    "unknown: the kubelet has not reported which container has which device\n");
+	assert_fake(OK_JSON("{\"source\":null,\"pods\":[]}"), "pods -n a", CTL_NO, "unknown: ");
+	assert_fake(OK_JSON("{\"source\":\"api\",\"pods\":[]}"), "pods", CTL_OK,
+		    "no container has a device\n");
 	/* So may the queue pairs be, with a reason and what to do. */
 	assert_fake(OK_JSON("{\"source\":null,\"error\":null,\"qps\":[]}"), "qps", CTL_NO,
 		    "have not been read yet: repeat the command");
@@ -466,13 +472,17 @@ static void test_the_reason_is_named(void **state)
 	static const struct fake_route refused[] = {
 		{"/api/v1/devices", OK_JSON("{\"devices\":[],\"resources\":[]}")},
 		{"/readyz", "HTTP/1.1 503 No\r\nConnection: close\r\n\r\n"
-			    "not ready: the configuration file is refused: line 7\n"},
+			    "not ready: the configuration file is rejected: line 7\n"},
 		NO_MORE};
 	static const struct fake_route observing[] = {
 		{"/api/v1/devices", OK_JSON("{\"devices\":[],\"resources\":[]}")},
 		{"/readyz", "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nok\n"
 			    "observes only (--observe): the configured pools (2) are not offered\n"
 			    "something else\n"},
+		NO_MORE};
+	static const struct fake_route unknown[] = {
+		{"/api/v1/pods", OK_JSON("{\"source\":null,\"pods\":[]}")},
+		{"/api/v1/attachments", OK_JSON("{\"attachments\":[]}")},
 		NO_MORE};
 	static const struct fake_route affected[] = {
 		{"/api/v1/diagnosis",
@@ -495,9 +505,11 @@ static void test_the_reason_is_named(void **state)
 		NO_MORE};
 
 	(void)state;
+	assert_answers(unknown, "pods a/b", CTL_NO,
+		       "rocectl: a/b: the pods of this node are not known\n");
 	assert_answers(refused, "resources", CTL_OK,
 		       "no resources are offered\nrocelet is not ready: the configuration file "
-		       "is refused: line 7\n");
+		       "is rejected: line 7\n");
 	assert_answers(observing, "resources", CTL_OK,
 		       "no resources are offered\nrocelet observes only (--observe): the "
 		       "configured pools (2) are not offered\n");

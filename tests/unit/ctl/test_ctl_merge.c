@@ -181,6 +181,28 @@ static void test_states_of_a_node(void **state)
 	}
 }
 
+/* An empty list is no list if the kubelet has not reported the allocations. */
+static void test_an_unknown_number_of_pods(void **state)
+{
+	static const struct {
+		const char *pods;
+		bool known;
+	} rows[] = {{"{\"source\":null,\"pods\":[]}", false},
+		    {"{\"source\":\"api\",\"pods\":[]}", true}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		json_t *pods = json_loads(rows[i].pods, 0, NULL);
+		json_t *status = ctl_status(&(struct ctl_answers){.pods = pods});
+
+		assert_int_equal(json_is_integer(json_object_get(status, "pods")), rows[i].known);
+		assert_int_equal(json_is_integer(json_object_get(status, "podsInTrouble")),
+				 rows[i].known);
+		json_decref(status);
+		json_decref(pods);
+	}
+}
+
 /* The list of ports has settings that may differ between ports: the netdev's MTU, PFC and trust. */
 static void test_settings_of_a_port(void **state)
 {
@@ -248,9 +270,13 @@ static void test_health_of_ports(void **state)
 TEST_GROUP(ctl_merge)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ports),		cmocka_unit_test(test_the_pod_of_a_port),
-		cmocka_unit_test(test_status),		cmocka_unit_test(test_states_of_a_node),
-		cmocka_unit_test(test_health_of_ports), cmocka_unit_test(test_settings_of_a_port),
+		cmocka_unit_test(test_ports),
+		cmocka_unit_test(test_the_pod_of_a_port),
+		cmocka_unit_test(test_status),
+		cmocka_unit_test(test_states_of_a_node),
+		cmocka_unit_test(test_an_unknown_number_of_pods),
+		cmocka_unit_test(test_health_of_ports),
+		cmocka_unit_test(test_settings_of_a_port),
 	};
 
 	return test_group_run(tests, setup, teardown);

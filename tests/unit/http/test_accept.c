@@ -93,6 +93,16 @@ static void test_gzip(void **state)
 	assert_false(accept_gzip("gzipped, br"));
 }
 
+static void test_html(void **state)
+{
+	(void)state;
+	assert_true(accept_html("text/html,application/xhtml+xml,*/*;q=0.8"));
+	assert_true(accept_html("application/json, TEXT/HTML;q=0.1"));
+	assert_false(accept_html(""));
+	assert_false(accept_html("*/*"));
+	assert_false(accept_html("text/*, text/html;q=0"));
+}
+
 static void test_content_types(void **state)
 {
 	(void)state;
@@ -107,6 +117,7 @@ TEST_GROUP(accept)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_metrics_format),
 		cmocka_unit_test(test_gzip),
+		cmocka_unit_test(test_html),
 		cmocka_unit_test(test_content_types),
 	};
 

@@ -88,6 +88,25 @@ static void test_onset_of_unhealthy_devices(void **state)
 	resource_table_done(&t);
 }
 
+/* Why a pod's device is unhealthy, without a join. */
+static void test_reasons_name_the_pod(void **state)
+{
+	struct resource_table t;
+	struct text text = {0};
+
+	(void)state;
+	resource_table_small(&t);
+	t.devices[0].reasons = HEALTH_BIT(HEALTH_PCI);
+	t.devices[1].reasons = 0;
+	resource_series(&text, RESOURCE_DEVICE_UNHEALTHY, &t, true);
+	text_add(&text, "", 1);
+	assert_string_equal(text.data, "rocelet_device_unhealthy{resource=\"rocelet.dev/roce\","
+				       "id=\"0000:03:00.2\",reason=\"pci\",namespace=\"train\","
+				       "pod=\"job-7\",container=\"main\"} 1\n");
+	text_done(&text);
+	resource_table_done(&t);
+}
+
 static void test_without_resources_there_are_no_series(void **state)
 {
 	struct resource_table t = {0};
@@ -218,6 +237,7 @@ TEST_GROUP(resource_series)
 		cmocka_unit_test(test_every_family),
 		cmocka_unit_test(test_default_series),
 		cmocka_unit_test(test_onset_of_unhealthy_devices),
+		cmocka_unit_test(test_reasons_name_the_pod),
 		cmocka_unit_test(test_without_resources_there_are_no_series),
 		cmocka_unit_test(test_holder),
 		cmocka_unit_test(test_holder_by_another_plugin),

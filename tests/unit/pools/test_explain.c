@@ -99,7 +99,7 @@ static void test_one_hca_of_a_shared_pool(void **state)
 	assert_string_equal(text, "shared as a/b, 1 of its 2 slots allocated");
 	in.refused = true;
 	explain_device(&in, text);
-	assert_string_equal(text, "not offered: the configuration file is refused");
+	assert_string_equal(text, "not offered: the configuration file is rejected");
 	in.refused = false;
 	in.rdma = "mlx5_9";
 	explain_device(&in, text);

@@ -67,6 +67,7 @@ static void the_page_loads_nothing(void **state)
 	(void)state;
 	assert_loads_nothing(&web_page);
 	assert_loads_nothing(&web_runbook);
+	assert_loads_nothing(&web_no_cause);
 }
 
 /* Fails unless the policy has the digest of the bytes between the two pointers. */
