@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the commands of docs/start/install.md that change an installation, against a real API server: back to the previous version, and from kustomize to Helm.
+"""Runs commands of docs/start against a real API server: back to the previous version, from kustomize to Helm, and the copy of an operator's plugin.
 
   api_server.py HELM KUBECTL
 
 etcd, the API server and the controllers run on this machine; there are no nodes. One line per check, "N passed, N failed" last.
 
 run: {helm}
-proves: k8s/deploy docs/start/install.md
+proves: k8s/deploy docs/start
 when: turns
 needs: control-plane
 """
@@ -21,7 +21,10 @@ import socket
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
+
+import yaml
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.join(HERE, "../..")
@@ -139,11 +142,11 @@ def newer(text):
     return text.replace("      hostNetwork: true\n", "      hostNetwork: true\n      hostIPC: true\n      nodeSelector:\n        next: version\n", 1)
 
 
-def section(title):
-    """The blocks of commands below a heading of docs/start/install.md. The overlay is another one: the API server is older than the field appArmorProfile."""
-    with open(os.path.join(TOP, "docs/start/install.md"), encoding="utf-8") as f:
-        text = re.search(rf"^#+ {title}\n(.*?)^#", f.read(), re.M | re.S)[1].replace("overlays/native", "overlays/device-plugin")
-    return [re.sub(r"^ +", "", block, flags=re.M) for block in re.findall(r"^ *```\n(.*?)^ *```$", text, re.M | re.S)]
+def section(title, page="install"):
+    """The blocks below a heading of a page in docs/start. The overlay is another one: the API server is older than the field appArmorProfile."""
+    with open(f"{TOP}/docs/start/{page}.md", encoding="utf-8") as f:
+        text = re.search(rf"^#+ {title}\n(.*?)^#+ ", f.read(), re.M | re.S)[1].replace("overlays/native", "overlays/device-plugin")
+    return [textwrap.dedent(block) for block in re.findall(r"^ *```(?:yaml)?\n(.*?)^ *```$", text, re.M | re.S)]
 
 
 def state():
@@ -229,6 +232,48 @@ def helm_takes_over_an_installation_by_kustomize():
     PLANE.run("helm uninstall rocelet -n rocelet --wait")
     left = PLANE.run("kubectl -n rocelet get daemonset,configmap -o name").split()
     assert "configmap/rocelet" not in left and not [name for name in left if name.startswith("daemonset")], left
+
+
+def of_the_operator(secret):
+    """Objects as NVIDIA's operator makes them for sriovDevicePlugin; the ConfigMap `policy` is in place of the policy that owns them."""
+    name, namespace = "network-operator-sriov-device-plugin", "nvidia-network-operator"
+    PLANE.run(f"kubectl create namespace {namespace}; kubectl -n {namespace} create configmap policy; kubectl -n {namespace} create secret generic {secret}")
+    uid = PLANE.run("kubectl -n nvidia-network-operator get configmap policy -o jsonpath={.metadata.uid}")
+    meta = {"namespace": namespace, "labels": {"nvidia.network-operator.state": "state-SRIOV-device-plugin"},
+            "ownerReferences": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "policy", "uid": uid, "controller": True, "blockOwnerDeletion": True}]}
+    pod = {"serviceAccountName": name, "imagePullSecrets": [{"name": secret}], "nodeSelector": {"network.nvidia.com/operator.mofed.wait": "false"},
+           "containers": [{"name": "kube-sriovdp", "image": "x", "securityContext": {"privileged": True}, "volumeMounts": [{"name": "config", "mountPath": "/etc/pcidp"}]}],
+           "volumes": [{"name": "config", "configMap": {"name": "network-operator-sriovdp-config"}}]}
+    labels = {"name": name, "app": "sriovdp"}
+    docs = [{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {**meta, "name": name}},
+            {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {**meta, "name": "network-operator-sriovdp-config"}, "data": {"config.json": "{}"}},
+            {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {**meta, "name": name},
+             "spec": {"selector": {"matchLabels": {"name": name}}, "template": {"metadata": {"labels": labels}, "spec": pod}}}]
+    with open(PLANE.folder + "/operator.yaml", "w", encoding="utf-8") as f:
+        yaml.safe_dump_all(docs, f)
+    PLANE.run("kubectl create -f operator.yaml")
+
+
+@check
+def the_operators_plugin_is_copied():
+    """The copy refers to its own objects, has nothing by which the operator or the garbage collector would delete it, and selects no node yet."""
+    of_the_operator("registry")
+    save, kustomization, apply = section("Node by node, over weeks: run the plugin yourself", "migration")
+    PLANE.run(save.replace(" -o yaml", " secret/registry -o yaml"))
+    with open(PLANE.folder + "/old-plugin/kustomization.yaml", "w", encoding="utf-8") as f:
+        f.write(kustomization)
+    PLANE.run(apply)
+    copies = json.loads(PLANE.run("kubectl -n old-plugin get daemonset,configmap,serviceaccount,secret -l app=old-plugin -o json"))["items"]
+    names = {d["kind"]: d["metadata"]["name"] for d in copies}
+    assert set(names) == {"DaemonSet", "ConfigMap", "ServiceAccount", "Secret"} and all(name.startswith("old-") for name in names.values()), names
+    for meta in (d["metadata"] for d in copies):
+        assert "ownerReferences" not in meta and not [key for key in meta["labels"] if key.startswith("nvidia.")], meta
+    spec, = [d["spec"] for d in copies if d["kind"] == "DaemonSet"]
+    pod = spec["template"]["spec"]
+    assert pod["serviceAccountName"] == pod["serviceAccount"] == names["ServiceAccount"] and pod["imagePullSecrets"] == [{"name": names["Secret"]}], pod
+    assert pod["volumes"][0]["configMap"]["name"] == names["ConfigMap"], pod["volumes"]
+    assert pod["nodeSelector"] == {"network.nvidia.com/operator.mofed.wait": "false", "rocelet.dev/device-plugin": "old"}, pod["nodeSelector"]
+    assert spec["selector"]["matchLabels"] == {"name": "old-plugin", "app": "old-plugin"} and spec["template"]["metadata"]["labels"]["app"] != "sriovdp", spec
 
 
 if __name__ == "__main__":
