@@ -163,6 +163,21 @@ def the_values_for_k3s_of_the_page_are_the_component():
 
 
 @check
+def the_values_for_tls_of_the_page_fit_each_other():
+    """The daemon reads the files of the mounted Secret, and the PodMonitor the same Secret."""
+    with open(os.path.join(TOP, "docs/start/platforms.md"), encoding="utf-8") as f:
+        values = yaml.safe_load(re.search(r"^```yaml\n(extraVolumes:.*?)^```$", f.read(), re.M | re.S)[1])
+    rendered = template(values)
+    docs, mount = by_kind(rendered), container_of(rendered)["volumeMounts"][-1]
+    volume, config = docs["DaemonSet"]["spec"]["template"]["spec"]["volumes"][-1], json.loads(docs["ConfigMap"]["data"]["config.json"])
+    assert volume["name"] == mount["name"] and {os.path.dirname(config[key]) for key in ("tls-cert", "tls-key", "auth-token-file")} == {mount["mountPath"]}, mount
+    endpoint, = docs["PodMonitor"]["spec"]["podMetricsEndpoints"]
+    ca, token = endpoint["tlsConfig"]["ca"]["secret"], endpoint["authorization"]["credentials"]
+    assert endpoint["scheme"] == "https" and ca["name"] == token["name"] == volume["secret"]["secretName"], endpoint
+    assert token["key"] == os.path.basename(config["auth-token-file"]), token
+
+
+@check
 def node_features_are_the_component():
     for mode in MODES:
         assert by_name(by_kind(template({"mode": mode, "nodeFeatures": True}))["DaemonSet"]) == with_component("node-features", mode), mode
