@@ -54,6 +54,8 @@ def helm(*args):
 
 
 def values_file(values):
+    """Mode native, unless the values have another."""
+    values = {"mode": "native", **values}
     path = os.path.join(WORK.name, "values.json")
     with open(path, "w", encoding="utf-8") as f:
         json.dump(values, f)
@@ -161,6 +163,21 @@ def the_values_for_k3s_of_the_page_are_the_component():
 
 
 @check
+def the_values_for_tls_of_the_page_fit_each_other():
+    """The daemon reads the files of the mounted Secret, and the PodMonitor the same Secret."""
+    with open(os.path.join(TOP, "docs/start/platforms.md"), encoding="utf-8") as f:
+        values = yaml.safe_load(re.search(r"^```yaml\n(extraVolumes:.*?)^```$", f.read(), re.M | re.S)[1])
+    rendered = template(values)
+    docs, mount = by_kind(rendered), container_of(rendered)["volumeMounts"][-1]
+    volume, config = docs["DaemonSet"]["spec"]["template"]["spec"]["volumes"][-1], json.loads(docs["ConfigMap"]["data"]["config.json"])
+    assert volume["name"] == mount["name"] and {os.path.dirname(config[key]) for key in ("tls-cert", "tls-key", "auth-token-file")} == {mount["mountPath"]}, mount
+    endpoint, = docs["PodMonitor"]["spec"]["podMetricsEndpoints"]
+    ca, token = endpoint["tlsConfig"]["ca"]["secret"], endpoint["authorization"]["credentials"]
+    assert endpoint["scheme"] == "https" and ca["name"] == token["name"] == volume["secret"]["secretName"], endpoint
+    assert token["key"] == os.path.basename(config["auth-token-file"]), token
+
+
+@check
 def node_features_are_the_component():
     for mode in MODES:
         assert by_name(by_kind(template({"mode": mode, "nodeFeatures": True}))["DaemonSet"]) == with_component("node-features", mode), mode
@@ -243,8 +260,28 @@ def a_prometheus_that_selects_by_label_finds_its_objects():
 
 
 @check
-def native_is_the_default():
-    assert template({}) == template({"mode": "native"})
+def the_mode_has_no_default():
+    """Helm resets a value that an upgrade does not repeat: a default would make another mode of a node's daemon, with other permissions."""
+    for values in ([], ["--set", "listen=:9917"], ["--set", "mode="], ["--set", "mode=null"]):
+        done = helm("template", "rocelet", CHART, *values)
+        assert done.returncode != 0 and "set mode:" in done.stderr and "--reuse-values" in done.stderr and "device-plugin" in done.stderr, f"{values}: {done.stderr}"
+
+
+def commands(name):
+    """The helm commands that install or upgrade this chart in a document, lines joined."""
+    with open(os.path.join(TOP, name), encoding="utf-8") as f:
+        text = " ".join(f.read().split())
+    return re.findall(r"helm (?:install|upgrade) [\w-]+ \S+(?: (?:--?[a-z-]+|(?<=-[nf] )\S+|(?<=--set )\S+))*", text)
+
+
+@check
+def each_documented_command_has_a_mode():
+    """Or it keeps the release's."""
+    names = ["README.md", *(os.path.relpath(path, TOP) for path in glob.glob(TOP + "/docs/**/*.md", recursive=True))]
+    found = [(name, command) for name in names for command in commands(name)]
+    assert len(found) > 5 and {name for name, _ in found} >= {"README.md", "docs/start/install.md", "docs/tasks/groups.md"}, found
+    for name, command in found:
+        assert re.search(r"--set mode=|--reuse-values| -f ", command), f"{name}: {command}"
 
 
 @check
@@ -356,6 +393,39 @@ def a_value_that_kubernetes_would_refuse_is_refused():
     for values in ({"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "10%", "maxSurge": 0}}}, {"podLabels": {"app.kubernetes.io/part-of": "x"}},
                    {"resources": {"limits": {"memory": "1.5Gi", "cpu": 2}, "requests": {"cpu": "100m", "memory": "1e9"}}}, {"tolerations": [{"operator": "Exists"}]}):
         template(values)
+
+
+def strategy(values):
+    return by_kind(template(values))["DaemonSet"]["spec"]["updateStrategy"]
+
+
+@check
+def a_surge_is_one_that_kubernetes_accepts():
+    """Kubernetes sets maxUnavailable to 1 where it is missing, and refuses it beside maxSurge; the daemons of other modes do not run beside each other."""
+    def rolling(**values):
+        return {"rollingUpdate": values}
+    for given, wanted in ((rolling(maxSurge=1), {"maxSurge": 1, "maxUnavailable": 0}), (rolling(maxSurge="5%"), {"maxSurge": "5%", "maxUnavailable": 0}),
+                          (rolling(maxSurge=1, maxUnavailable=0), {"maxSurge": 1, "maxUnavailable": 0}), (rolling(maxUnavailable=1), {"maxUnavailable": 1}),
+                          (rolling(maxSurge=0, maxUnavailable=1), {"maxSurge": 0, "maxUnavailable": 1}), (rolling(maxSurge="0%"), {"maxSurge": "0%"})):
+        found = strategy({"mode": "native-surge", "updateStrategy": given})
+        assert found == {"rollingUpdate": wanted}, f"{given}: {found}"
+    assert strategy({"mode": "native-surge", "updateStrategy": {"type": "OnDelete"}}) == {"type": "OnDelete"}
+    refused({"mode": "native-surge", "updateStrategy": rolling(maxSurge=1, maxUnavailable=1)}, "updateStrategy", "maxUnavailable", "maxSurge")
+    for mode in MODES:
+        if mode != "native-surge":
+            refused({"mode": mode, "updateStrategy": rolling(maxSurge="10%")}, "updateStrategy", "native-surge")
+            assert strategy({"mode": mode, "updateStrategy": rolling(maxSurge=0)}) == rolling(maxSurge=0), mode
+
+
+@check
+def the_notes_name_a_pod_by_its_node():
+    """`exec ds/NAME` picks a pod by the labels of that DaemonSet, which the pods of a group's DaemonSet have, too."""
+    for values, name in (({}, "rocelet"), ({"config": {"pools": []}}, "rocelet"), ({"group": {"name": "canary", "release": "first"}}, "first")):
+        done = helm("install", "rocelet", CHART, "-n", "lab", "--dry-run=client", "-f", values_file(values))
+        assert done.returncode == 0, done.stderr
+        notes = done.stdout.split("NOTES:\n", 1)[1]
+        assert "exec ds/" not in notes and f"get pods -l app.kubernetes.io/name={name} --field-selector spec.nodeName=NODE" in notes, notes
+        assert "kubectl -n lab exec POD -- rocectl doctor" in notes, notes
 
 
 @check

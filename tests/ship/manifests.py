@@ -291,6 +291,19 @@ def used_names_exist():
 
 
 @check
+def a_new_pod_finds_the_last_good_configuration():
+    """Each DaemonSet that offers devices has its state on the host: an emptyDir would end with the pod, and with it config.good. observe writes none."""
+    for folder in ["overlays/" + o for o in OVERLAYS] + ["trial/observe", "trial/device-plugin", "fleet/observe", "fleet/offer"]:
+        pod = the("DaemonSet", render(folder))["spec"]["template"]["spec"]
+        container, = pod["containers"]
+        state, = [{k: v for k, v in volume.items() if k != "name"} for volume in pod["volumes"] if volume["name"] == "state"]
+        observes = "--observe" in container["args"]
+        assert state == ({"emptyDir": {}} if observes else {"hostPath": {"path": "/var/lib/rocelet", "type": "DirectoryOrCreate"}}), f"{folder}: {state}"
+        assert observes == folder.endswith("observe"), folder
+        assert [m for m in container["volumeMounts"] if m["name"] == "state"] == [{"name": "state", "mountPath": "/var/lib/rocelet"}], folder
+
+
+@check
 def no_rights_at_the_api_server():
     for overlay in OVERLAYS:
         docs = render("overlays/" + overlay)

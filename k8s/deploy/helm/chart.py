@@ -117,6 +117,12 @@ def affinity(t, pod):
                                   '{{- if include "rocelet.leavesGroups" . }}', *left, "{{- end }}", "{{- end }}")
 
 
+def strategy(t, spec):
+    """As or_default, with a maxUnavailable that fits the value's maxSurge."""
+    spec["updateStrategy"] = t.put_block(["{{- if .Values.updateStrategy }}"], "updateStrategy:", '  {{- include "rocelet.updateStrategy" . | nindent INDENT }}', "{{- else }}",
+                                         *dump(spec["updateStrategy"], "updateStrategy"), "{{- end }}")
+
+
 PORT = '{{ include "rocelet.port" . }}'
 HAS_PORT = '{{- if include "rocelet.port" . }}'
 
@@ -187,7 +193,7 @@ def daemonset(document):
     or_default(t, container, "resources")
     or_default(t, pod, "tolerations")
     affinity(t, pod)
-    or_default(t, spec, "updateStrategy")
+    strategy(t, spec)
     pod["nodeSelector"] = t.put_block(['{{- with include "rocelet.nodeSelector" . }}'], "nodeSelector:", "  {{- . | nindent INDENT }}", "{{- end }}")
     container["env"].append(t.put_block([], *with_group("- name: ROCELET_GROUP", "  value: {{ . | quote }}")))
     pod["imagePullSecrets"] = t.put_block(["{{- with .Values.image.pullSecrets }}"], "imagePullSecrets:", "  {{- toYaml . | nindent INDENT }}", "{{- end }}")
@@ -289,7 +295,7 @@ def files(kubectl, version):
                 yield path, values_schema(text) if path == "values.schema.json" else text
     modes = {mode: {d["kind"]: d for d in render(kubectl, "overlays/" + mode)} for mode in MODES}
     yield "templates/serviceaccount.yaml", only(NO_GROUP, simple(modes["native"]["ServiceAccount"]))
-    yield "templates/daemonset.yaml", "".join(only(f'eq .Values.mode "{mode}"', daemonset(docs["DaemonSet"])) for mode, docs in modes.items())
+    yield "templates/daemonset.yaml", "".join(only(f'eq (include "rocelet.mode" .) "{mode}"', daemonset(docs["DaemonSet"])) for mode, docs in modes.items())
     yield from files_of_monitoring(kubectl)
 
 
