@@ -171,7 +171,8 @@ ROCE_INLINE __u32 roce_rtt_bucket(__u64 ns)
 
 	if (scaled >> (ROCE_RTT_BUCKETS - 2))
 		return ROCE_RTT_BUCKETS - 1;
-	for (__u32 step = 16; step; step /= 2) { /* bits of scaled: 2^(bucket - 1) <= scaled */
+	for (__u32 step = 16; step;
+	     step /= 2) { /* bucket: the number of significant bits of scaled */
 		if (scaled >> step) {
 			scaled >>= step;
 			bucket += step;

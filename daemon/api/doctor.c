@@ -629,7 +629,7 @@ static const char *doctor_config_help(const struct config_state *c)
 		return "The previous configuration stays in use until no pod has any of these devices. To apply the change before that, set \"lost-pool\": \"accept\" in the file, or restart rocelet.";
 	if (c->lost)
 		return "The previous configuration stays in use. To apply the change, set \"lost-pool\": \"accept\" in the file, or restart rocelet.";
-	return "The previous configuration stays in use until the file is corrected, also over a restart if it was in use as a whole. `rocelet --check-config` reports the same error.";
+	return "The previous configuration stays in use until the file is corrected; after a restart only if none of its resources had been rejected. `rocelet --check-config` reports the same error.";
 }
 
 static void doctor_check_config(struct examination *x)

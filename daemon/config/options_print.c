@@ -127,7 +127,7 @@ void options_markdown(FILE *f)
 	      "not a flag. [diagnosis.md](diagnosis.md#thresholds) lists the limits with their ranges and defaults.\n"
 	      "rocelet applies changes of this key, of `expect-congestion-control` and of `lost-pool` without a\n"
 	      "restart. Changes of other options take effect at the next start.\n\n"
-	      "rocelet refuses a time (`release_..._seconds`, `longest_gap_seconds`, `stale_source_seconds`,\n"
+	      "rocelet rejects a time (`release_..._seconds`, `longest_gap_seconds`, `stale_source_seconds`,\n"
 	      "`clear_seconds`) that is less than two sample intervals. If `sample-interval` is long, their\n"
 	      "defaults are longer, too.\n",
 	      f);

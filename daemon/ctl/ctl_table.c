@@ -64,7 +64,8 @@ static bool table_is_unknown(const char *cell)
 	return strcmp(cell, "-") == 0;
 }
 
-/* The worst severity first, "critical (PF)", too; other words after them. */
+/* Ranks severities, the worst first, also with an addition as in "critical (PF)". Other words come
+ * last. */
 static size_t severity_rank(const char *cell)
 {
 	static const char *const words[] = {"critical", "warning", "info", "ok"};

@@ -37,8 +37,9 @@ struct top_line {
 };
 
 /* Sets the widths for the n ports of `order` (indexes into the model) on a screen of this width.
- * Columns that are unknown for every port of the model are dropped, and those that do not fit, the
- * least important first, but never verdict, pause, CE and loss. Names are cut in the middle. */
+ * Columns that are unknown for every port of the model are not shown. If the others do not fit, the
+ * least important are dropped first, but never port, verdict, pause, CE and loss. Names are cut in
+ * the middle. */
 void top_columns_fit(struct top_layout *ret, const struct top_view *, const struct top_model *,
 		     const size_t *order, size_t n, size_t width);
 /* Converts bytes per second to bits per second: "196.0G"; "-" = unknown. */

@@ -39,20 +39,20 @@ struct top_port {
 	double now[N_TOP_FIGURES];
 	bool least[N_TOP_FIGURES]; /* only some of the figure's signals are known */
 	double wire[TOP_WIRE];	   /* received and sent; of a PF with its VFs */
-	/* Level of the worst trouble, as in /api/v1/ports; 0 = none. The members down to more_pods
-	 * describe that trouble. */
+	/* Level of the port's worst trouble, the first in `troubles` of /api/v1/ports; 0 = none.
+	 * The members down to more_pods describe that trouble. */
 	int level;
 	char kind[16]; /* "verdict", "device", "link", ... */
-	/* It has a trouble of at least a warning that is no verdict, maybe beside a worse verdict:
-	 * its link is down; its device or attachment is in trouble. */
-	bool is_down, is_unhealthy;
-	bool of_pf; /* it is a verdict on the port of its PF, and affects the pod */
+	bool of_pf;    /* it is a verdict on the port of its PF, and affects the pod */
 	char cause[48], sentence[200];
 	json_int_t onset_ms; /* CLOCK_MONOTONIC; 0 = unknown */
 	bool before_start;   /* the fault existed before it was first judged */
 	char pods[200];	     /* that the verdict concerns; "" = none */
 	char first_pod[160]; /* the first of them, and the number of the others */
 	json_int_t more_pods;
+	/* A trouble of at least a warning that is no verdict, even if a verdict is worse: the link
+	 * is down; the device or its attachment is unhealthy. */
+	bool is_down, is_unhealthy;
 	float history[TOP_HISTORY]; /* received + sent of second s at s % TOP_HISTORY, or NAN */
 	uint64_t second;	    /* the newest second in history */
 	bool seen;		    /* in the current update; ports that are not seen are removed */
@@ -68,7 +68,7 @@ struct top_model {
 	 * `rocectl status` and on the page. */
 	size_t critical, warnings, information;
 	size_t ports_down; /* ports of pods that are down, without a verdict that explains it */
-	size_t unhealthy;  /* ports whose device or attachment is in trouble, also if they have a
+	size_t unhealthy;  /* ports whose device or attachment is unhealthy, also if they have a
 			      verdict */
 	bool judged;	   /* at least one port is judged or down */
 	char time[32];

@@ -68,7 +68,7 @@ enum severity { SEVERITY_NONE, SEVERITY_INFO, SEVERITY_WARNING, SEVERITY_CRITICA
 
 /* Where a fault is. */
 enum fault_side {
-	SIDE_UNCLEAR, /* it cannot be told from this node, or makes other evidence doubtful */
+	SIDE_UNCLEAR, /* it cannot be decided on this node, or makes other evidence doubtful */
 	SIDE_NETWORK, /* the wire, the switches, or traffic that meets in them */
 	SIDE_NODE,    /* this node: NIC, bus, drivers, settings, device files */
 	SIDE_APPLICATION,

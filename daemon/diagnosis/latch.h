@@ -3,9 +3,9 @@
  * Pure.
  *
  * A verdict opens after a yes in two of the last three samples, or in one if the finding sets
- * at_once. It is held for hold_seconds, and ends after no for the row's release time. If there is
- * no traffic or the counters are not visible, it ends after release_idle_seconds. A gap between
- * samples counts as neither yes nor no. */
+ * at_once. It is held for hold_seconds, and ends when the rule has answered no for the release time
+ * of its cause (cause_table.c). If there is no traffic or the counters are not visible, it ends
+ * after release_idle_seconds. A gap between samples counts as neither yes nor no. */
 #pragma once
 
 #include "cause.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* allocate.c - Allocate and GetPreferredAllocation, answered from the last decision.
  *
- * Answers are immediate, with one exception: the kubelet allocates an ID that a container has in
- * its last list. Either that container has ended, or there is an error; a new list of the kubelet
- * shows which. We wait for that list if the kubelet serves its API, but at most WAIT_MS, because
- * the kubelet starts no other pod meanwhile. */
+ * Answers are immediate, with one exception: if the kubelet allocates an ID that, according to the
+ * kubelet's last list, a container has. Either that container has ended, or there is an error; a
+ * new list of the kubelet shows which. We wait for that list if the kubelet serves its API, but at
+ * most WAIT_MS, because the kubelet starts no other pod meanwhile. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,7 +53,8 @@ static int check_free(const struct resource *s, const char *id, struct err *e)
 		       d ? d->container : "?", d ? d->namespace : "?", d ? d->pod : "?");
 }
 
-/* Rejects an ID that occurs twice, also in different containers of one request. */
+/* Rejects an ID that an earlier container of the request has. allocation_grant() rejects one that
+ * occurs twice in a container. */
 static int check_once(const struct id_list *containers, size_t container, size_t k, struct err *e)
 {
 	const char *id = containers[container].ids[k];
@@ -193,9 +194,9 @@ static struct pending_allocate *allocate_new(struct resource *s, struct plugin_a
 	return NULL;
 }
 
-/* Logs that an Allocate is trusted, if that is unusual. A kubelet without this API has only its
- * checkpoint, which it writes after our answer. A kubelet that has just started may not serve the
- * API yet. */
+/* Logs that an Allocate is trusted, if that is unusual. A kubelet without PodResources has only
+ * its checkpoint, which it writes after our answer. A kubelet that has just started may not serve
+ * the API yet. */
 static void log_trusted_allocate(const struct resource *s)
 {
 	if (holders_held(s->owner->holders)->source != POD_SOURCE_CHECKPOINT)

@@ -24,9 +24,9 @@ struct resources_opts {
 	struct kubelet_opts kubelet;
 	struct kubelet_sockets *inherited; /* from our predecessor; ownership passes. NULL: none */
 	const char *devinfo_dir, *cdi_dir; /* borrowed */
-	const char *run_dir; /* parent of the folders that containers read; NULL: none */
-	bool dry_run;	     /* only log and publish decisions: send nothing to the kubelet */
-	struct holders *holders;
+	const char *run_dir;	 /* parent of the folders that containers read; NULL: none */
+	bool dry_run;		 /* only log and publish decisions: send nothing to the kubelet */
+	struct holders *holders; /* containers and their devices, by the kubelet's list */
 	struct attach_engine *engine; /* NULL: no devices are attached by this daemon */
 };
 
@@ -35,7 +35,8 @@ struct resources_hooks {
 	void (*changed)(void *arg);
 	/* An event about a pod's device. */
 	void (*event)(const struct event *, void *arg);
-	/* The kubelet emptied device-plugins/: our other sockets there were removed, too. */
+	/* The kubelet emptied device-plugins/: the socket that serves metrics there was removed,
+	 * too. */
 	void (*sockets_swept)(void *arg);
 	/* The current status text of a device for its container, allocated on the heap; NULL:
 	 * nothing new. May be NULL. */

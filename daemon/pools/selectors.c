@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* selectors.c - has one test per list of a selector, and a table of the tests in their order. */
+/* selectors.c - has one test per list of a selector, and a table with the order in which they are
+ * applied: the first that fails is reported. */
 #include "selectors.h"
 
 #include <net/if_arp.h>
@@ -316,10 +317,10 @@ static const char *net_type_wrong(const struct selector *s, const struct pool *p
 	bool soft = fn->kind == FN_SF || fn->kind == FN_VIRTUAL;
 
 	if (p->nics_only && soft)
-		return "accepts PCI devices only, without \"subFunctions\": true";
+		return "accepts only PCI devices unless \"subFunctions\" is true";
 	if (p->nics_only && fn->class >> 16 != CLASS_BASE_NETWORK)
-		return "accepts network controllers (PCI class 02) only, without \"subFunctions\": "
-		       "true";
+		return "accepts only network controllers (PCI class 02) unless \"subFunctions\" "
+		       "is true";
 	if (soft && p->kind == POOL_EXCLUSIVE && !s->if_names.n && !s->rdma_names.n)
 		return "accepts sub-functions and devices without hardware only if selected by name";
 	if (!soft && fn->class >> 16 == CLASS_BASE_ACCELERATOR)

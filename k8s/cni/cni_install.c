@@ -17,7 +17,8 @@
 /* Suffix of other plugins that are kept aside. */
 #define ASIDE		 ".before-rocelet"
 #define ASIDE_NAME	 (CNI_INSTALL_NAME + sizeof(ASIDE))
-/* A text by which the program is recognised: it prints it without CNI_COMMAND (shim.c). */
+/* The program prints this text if CNI_COMMAND is not set (shim.c); installed copies are recognised
+ * by it. */
 #define MARK		 "CNI plugin rocelet-cni v"
 /* A larger file is not our program, which has about a tenth of this. */
 #define SIZE_MAX_OF_OURS ((off_t)16 << 20)
@@ -136,8 +137,8 @@ static int install_write(int fd, const char *bytes, size_t len)
 {
 	int r = file_write_all(fd, bytes, len);
 
-	/* Set before the rename makes the file visible; fchmod() because the umask applies to
-	 * open(). */
+	/* The mode is set before the rename makes the file visible, by fchmod(), because the umask
+	 * applies to open(). */
 	if (r == 0 && (fchmod(fd, 0755) < 0 || fsync(fd) < 0))
 		r = -errno;
 	return r;

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/* bench_gate.c - the delay that PreStartContainer adds to a container's start if the runtime has
- * reported the sandbox before: without the time of the kernel and the NIC.
+/* bench_gate.c - measures by how much PreStartContainer (daemon/attach/gate.h) delays a container
+ * whose sandbox the runtime has already reported. The time of kernel and NIC is not included.
  *
  *   bench_gate [ROUNDS [BAR]]
  *
- * Runs the whole engine with steps that take no time (tests/lib/attach_world.h). Two cases
- * alternate: PreStartContainer after the attach, as on a node, where the kubelet calls it about
- * 0.2 s after the sandbox; and during a step, from the end of that step to the answer. The floor is
- * an empty job of a worker, from the loop and back. Exits 1 if a median exceeds BAR times the
- * floor's. */
+ * Runs the whole engine with steps that need no time (tests/lib/attach_world.h). Two cases
+ * alternate:
+ * - called after the attach (the usual case: the kubelet calls it about 0.2 s after the sandbox):
+ *   time until the answer;
+ * - called while a step of the attach runs: time from the end of that step until the answer.
+ *
+ * The floor is an empty job of a worker, from the loop and back. Exits 1 if a median exceeds BAR
+ * times the floor's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -118,7 +121,8 @@ static int by_value(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Prints the result; returns the median as a multiple of floor_us; 0 = this is the floor itself. */
+/* Prints the result; returns the median as a multiple of floor_us. floor_us 0: this is the floor;
+ * returns its median in us. */
 static double show(const char *what, uint64_t *us, size_t n, double floor_us)
 {
 	double median;
@@ -155,7 +159,7 @@ int main(int argc, char *argv[])
 		world_free(w);
 	}
 	floor_us = show("floor, a job for a worker:", nothing, rounds, 0);
-	a = show("asked when it is attached:", attached, rounds, floor_us);
-	b = show("asked while it is attached:", attaching, rounds, floor_us);
+	a = show("called after the attach:", attached, rounds, floor_us);
+	b = show("called during the attach:", attaching, rounds, floor_us);
 	return a > bar || b > bar;
 }

@@ -123,7 +123,7 @@ def expand(arg, found):
 
 
 def product_folder(test_path):
-    """tests/unit/attach/ipam/test_x.c proves daemon/attach/ipam."""
+    """tests/unit/attach/ipam/test_X.c proves daemon/attach/ipam."""
     folder = os.path.dirname(test_path).removeprefix("tests/unit").strip("/")
     for candidate in (folder, f"daemon/{folder}"):
         if folder and os.path.isdir(os.path.join(TOP, candidate)):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Any bytes on the CNI plugin's standard input: a configuration or one error; a DEL always yields a
- * request that the daemon can read.
+/* Any input of the CNI plugin gives either a configuration or one error; a DEL always yields a
+ * request that is not too long.
  *
  * proves: k8s/cni
  * when: core 2

@@ -187,8 +187,8 @@ row("as_go", "no UTF-8 in a name", b'{"resourceList": [{"resourceName": "a\xff",
     "'a?' is not a resource name", "intel.com/b: ", LEFT_OUT)
 row("as_go", "and a comma too many", '{"resourceList": [{"resourceName": "a", "resourceName": "b", "selectors": {}},\n]}', "c.json:1: a trailing comma", status=2)
 row("as_go", "no UTF-8 and a comma too many", b'{"resourceList": [{"resourceName": "a", "selectors": {}, "x": "\xff"},\n\n]}', "c.json:1: a trailing comma", status=2)
-row("as_go", "refused in our own grammar: a key twice", '{"pools": [{"resourceName": "a", "selectors": {}}],\n"pools": []}', "c.json:2", "duplicate", status=2)
-row("as_go", "refused in our own grammar: no UTF-8", b'{"pools": [{"resourceName": "a", "selectors": {}}],\n"x": "\xff"}', "c.json:2", "0xff", status=2)
+row("as_go", "rejected in our own grammar: a key twice", '{"pools": [{"resourceName": "a", "selectors": {}}],\n"pools": []}', "c.json:2", "duplicate", status=2)
+row("as_go", "rejected in our own grammar: no UTF-8", b'{"pools": [{"resourceName": "a", "selectors": {}}],\n"x": "\xff"}', "c.json:2", "0xff", status=2)
 
 # Not JSON at all: the message names the line and the mistake.
 for grammar in ("resourceList", "configList", "pools"):
@@ -234,7 +234,7 @@ row("not_ok", "an empty list is no mistake", {"pools": []}, '"pools": is empty',
 row("not_ok", "an empty object is no mistake", {}, "c.json: ok\n")
 row("not_ok", "a peer's empty list is no mistake", {"configList": [], "periodicUpdateInterval": 60}, "c.json: ok, 1 warning")
 
-# A wrong value of any option: the file is refused, also while rocelet runs; a start with it only observes.
+# A wrong value of any option: the file is rejected, also while rocelet runs; a start with it only observes.
 for address in (":99999", "9907", "localhost:9907", "localhost:http", ":9907,:9908", "[::1", "::1:80", ":"):
     row("values", f"an address like {address}", {"listen": address}, 'c.json:1: "listen": ', " is not ", status=2)
 row("values", "an address out of range", {"listen": "300.1.1.1:80"}, "c.json:1: \"listen\": '300.1.1.1' is not an IP address", status=2)
@@ -380,7 +380,7 @@ row("ipam_types", "a missing plugin of another group's nodes", {"groups": [dict(
 
 
 def one_clear_line(result):
-    """A refusal is one printable line that begins with the program's name."""
+    """A rejection is one printable line that begins with the program's name."""
     assert re.fullmatch(r"rocelet: c\.json:\d+(:\d+)?: [ -~]+\n", result.err), result
 
 
@@ -429,7 +429,7 @@ def begin(text, flags):
             ready[:] = [answer.status, text]
             return answer.status == 200 or "configuration file is rejected" in text or "of the configured resources" in text
         try:
-            eventually("it is ready, refuses the file or ends", lambda: daemon.poll() is not None or has_read())
+            eventually("it is ready, rejects the file or ends", lambda: daemon.poll() is not None or has_read())
         except AssertionError as error:
             daemon.kill()
             raise AssertionError("".join(log)) from error
@@ -737,7 +737,7 @@ def one_hca_of_several():
 A, B = "intel.com/a", "intel.com/b"
 IN_USE = peers({"resourceName": "a", "selectors": {"pfNames": ["ens1np0#0-1"]}}, {"resourceName": "b", "selectors": {"pfNames": ["ens2np0"]}})
 EDITS = (
-    # what is edited, the new text, what is refused (a resource, several, "file" or nothing), a word of the message
+    # what is edited, the new text, what is rejected (a resource, several, "file" or nothing), a word of the message
     ("a prefix", IN_USE.replace('{"resourceName": "b"', '{"resourceName": "b", "resourcePrefix": "example_prefix"'), B, "example_prefix"),
     ("a comma behind a range", IN_USE.replace("#0-1", "#0-1,"), None, "ens1np0#0-1,"),
     ("a key twice", IN_USE.replace('"resourceName": "a"', '"resourceName": "x", "resourceName": "a"'), None, "the last one counts"),
@@ -765,12 +765,12 @@ def live_edits():
                 f.write(text.encode(errors="surrogateescape"))
             eventually("read", lambda: reloads(daemon) > before)
             if refused == "file":
-                eventually("the file is refused", lambda: daemon.value("rocelet_config_ok") == 0)
+                eventually("the file is rejected", lambda: daemon.value("rocelet_config_ok") == 0)
                 equal(daemon.value("rocelet_config_resources_refused"), 0)
                 assert re.search(r"config\.json:\d+: .*" + word, daemon.get("/readyz")), (name, daemon.get("/readyz"))
                 assert word in daemon.rocectl("doctor").out, name
             elif isinstance(refused, tuple):
-                eventually("the resources are refused", lambda: daemon.value("rocelet_config_resources_refused") == len(refused))
+                eventually("the resources are rejected", lambda: daemon.value("rocelet_config_resources_refused") == len(refused))
                 for one in refused:
                     assert f"{one} keeps its previous definition" in daemon.get("/readyz"), (name, daemon.get("/readyz"))
                     assert one in daemon.rocectl("doctor").out, name
@@ -823,9 +823,9 @@ def an_edit_that_would_take_all_devices_waits():
             assert "the configuration file is held" in daemon.rocectl("doctor").out
             assert '"ConfigHeld"' in daemon.get("/api/v1/events")
             equal([d.ID for d in kubelet.watches[A].lists[-1]], ids)
-            # Another edit meanwhile replaces the held one; a wrong one is refused, not held.
+            # Another edit meanwhile replaces the held one; a wrong one is rejected, not held.
             write(daemon.dir + "/config.json", edit + "}")
-            eventually("refused", lambda: daemon.value("rocelet_config_held") == 0)
+            eventually("rejected", lambda: daemon.value("rocelet_config_held") == 0)
             write(daemon.dir + "/config.json", edit)
             eventually("held again", lambda: daemon.value("rocelet_config_held") == 1)
             pods.held = []
@@ -870,11 +870,11 @@ def observe_ignores_pools():
             eventually("the metric", lambda d=daemon, k=n: d.value("rocelet_config_resources_ignored") == k)
             equal(daemon.value("rocelet_config_ok"), 1)
             assert any(sentence in line for line in daemon.log), daemon.log
-            # An edit counts, and a wrong one is refused; it is never a question of devices that would be lost.
+            # An edit counts, and a wrong one is rejected; it is never a question of devices that would be lost.
             write(daemon.dir + "/config.json", json.dumps({"pools": [native]}))
             eventually("the edit is read", lambda d=daemon: reloads(d) > 0 and OBSERVES.format(1) in d.get("/readyz"))
             write(daemon.dir + "/config.json", '{"pools": [')
-            eventually("refused", lambda d=daemon: d.value("rocelet_config_ok") == 0)
+            eventually("rejected", lambda d=daemon: d.value("rocelet_config_ok") == 0)
             write(daemon.dir + "/config.json", "{}")
             eventually("no pool is left to ignore", lambda d=daemon: d.get("/readyz") == "ok\n")
 
@@ -885,20 +885,20 @@ def a_misspelt_key_of_a_group_withdraws_nothing():
     with Node(text=text) as daemon:
         kubelet = registered(daemon)
         write(daemon.dir + "/config.json", text.replace('"pools"', '"pool"'))
-        eventually("refused", lambda: daemon.value("rocelet_config_ok") == 0)
+        eventually("rejected", lambda: daemon.value("rocelet_config_ok") == 0)
         assert 'unknown key (did you mean "pools"?); rocelet.dev/roce would be withdrawn' in daemon.get("/readyz"), daemon.get("/readyz")
         assert kubelet.watch().is_alive()
         kubelet.stop()
 
 
 @check
-def an_edit_that_would_take_all_devices_can_be_forced_or_refused():
+def an_edit_that_would_take_all_devices_can_be_forced_or_rejected():
     with Node(text=IN_USE) as daemon:
         pods = daemon_judge.PodResources(daemon.dir)
         kubelet = registered(daemon, 2)
         only_b = peers({"resourceName": "b", "selectors": {"pfNames": ["ens2np0"]}})[:-1]
         write(daemon.dir + "/config.json", only_b + ', "lost-pool": "refuse"}')
-        eventually("refused", lambda: daemon.value("rocelet_config_ok") == 0)
+        eventually("rejected", lambda: daemon.value("rocelet_config_ok") == 0)
         equal(daemon.value("rocelet_config_held"), 0)
         assert "the configuration file is rejected" in daemon.get("/readyz"), daemon.get("/readyz")
         pods.held = [("train", "job-7", "main", A, kubelet.watches[A].lists[-1][0].ID)]
@@ -911,7 +911,7 @@ def an_edit_that_would_take_all_devices_can_be_forced_or_refused():
 
 
 @check
-def a_file_that_leaves_no_resource_is_refused():
+def a_file_that_leaves_no_resource_is_rejected():
     """--check-config exits with 2. A file that offers nothing on purpose is accepted."""
     def ids():
         return [d.ID for d in kubelet.watches["rocelet.dev/roce"].lists[-1]]
@@ -919,7 +919,7 @@ def a_file_that_leaves_no_resource_is_refused():
         kubelet = registered(daemon)
         before = ids()
         write(daemon.dir + "/config.json", '{"resourceList": [{"resourceName": "a"}]}')
-        eventually("refused", lambda: daemon.value("rocelet_config_ok") == 0)
+        eventually("rejected", lambda: daemon.value("rocelet_config_ok") == 0)
         equal(daemon.value('rocelet_config_reloads_total{result="failed"}'), 1)
         assert "no resource is left" in daemon.get("/readyz") and "no resource is left" in daemon.rocectl("doctor").out, daemon.get("/readyz")
         assert kubelet.watches["rocelet.dev/roce"].is_alive()
@@ -931,14 +931,14 @@ def a_file_that_leaves_no_resource_is_refused():
 
 
 @check
-def a_wrong_value_is_refused_live_and_at_the_start():
+def a_wrong_value_is_rejected_live_and_at_the_start():
     """A running daemon keeps its configuration; a start with such a value only observes."""
     for text in ('{"listen": ":99999", "pools": []}', '{"cni-path": "bin"}', '{"tls-cert": "/x"}'):
         key = text[2:].split('"')[0]
         with Node() as daemon:
             kubelet = registered(daemon)
             write(daemon.dir + "/config.json", text)
-            eventually("refused", lambda: daemon.value("rocelet_config_ok") == 0)
+            eventually("rejected", lambda: daemon.value("rocelet_config_ok") == 0)
             eventually("the text of readyz", lambda: re.search(rf'the configuration file is rejected: \S+config\.json:1: "{key}": ', daemon.get("/readyz")))
             assert kubelet.watches["rocelet.dev/roce"].is_alive()
             kubelet.stop()
@@ -1079,8 +1079,8 @@ class OfThisKernel(Node):
 
 
 @check
-def a_sysfs_that_is_not_there_is_refused():
-    """--check-config refuses it, and a start with it only observes."""
+def a_sysfs_that_is_not_there_is_rejected():
+    """--check-config rejects it, and a start with it only observes."""
     configure('{"sysfs-root": "/nope"}')
     result = Result([programs["daemon"], "--check-config", "--config", "c.json"])
     equal((result.status, result.err), (2, 'rocelet: c.json:1: "sysfs-root": there is no folder /nope\n'))
@@ -1134,13 +1134,13 @@ def a_file_of_another_name_is_reported():
 
 
 @check
-def the_log_has_every_refusal():
-    """Edits in quick succession: the log has the refusal of each."""
+def the_log_has_every_rejection():
+    """Edits in quick succession: the log has the rejection of each."""
     with Node(text=IN_USE) as daemon:
         kubelet = registered(daemon, 2)
         for i in range(40):
             write(daemon.dir + "/config.json", '{"log-level": "loud%d"}' % i)
-            eventually("refused", lambda: f"loud{i}'" in daemon.get("/readyz"))
+            eventually("rejected", lambda: f"loud{i}'" in daemon.get("/readyz"))
         eventually("the last one", lambda: any("loud39'" in line for line in daemon.log))
         equal([i for i in range(40) if not any(f"loud{i}'" in line for line in daemon.log)], [])
         kubelet.stop()

@@ -570,7 +570,7 @@ def a_wrong_file_at_a_restart():
                 kubelet.stop()
         # The text was the same each time, so its time is that of its first use.
         equal(os.stat(kept).st_ino, inode)
-        # A file that another user could have written is not used, nor one that is damaged or that this version refuses; then nothing is offered.
+        # A file that another user could have written is not used, nor one that is damaged or that this version rejects; then nothing is offered.
         good = open(kept, "rb").read()
         text = b'{"sample-interval": "of an older version"}'
         refused = b"rocelet-config 1 %016x %d\n" % (fnv1a(text), len(text)) + text

@@ -6,9 +6,10 @@
  *   grpc_echo call SOCKET PATH TIMEOUT_MS MESSAGE_SIZE N_CALLS [CANCEL_AT [PING_MS [N_PINGS]]]
  *
  * The server's methods, all below /t.T/: Echo; Stream ("COUNT SIZE"); Fail ("STATUS TEXT"); Hold
- * (never answers); Quit (sends GOAWAY after its answer). It prints "cancel PATH" and, once per
- * connection, why that ended. The client prints "message LEN SUM" per message when it makes one
- * call, and "end STATUS TEXT" per call. With N_PINGS it cancels its calls after so many PINGs. */
+ * (never answers); Quit (sends GOAWAY after its answer). It prints "listening SOCKET", "held TEXT"
+ * for a call of Hold, "cancel" for a call that its client cancelled and, once per connection, why
+ * that ended. The client prints "message LEN SUM" per message when it makes one call, and "end
+ * STATUS TEXT" per call. With N_PINGS it cancels its last call after so many PINGs. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>

@@ -340,7 +340,7 @@ def without_a_file(folder):
     bearer = ("-H", f"Authorization: Bearer {TOKEN}")
     for name, text in (("empty", ""), ("no JSON", '{"a": {"password": "hunter2}}'), ("of a wrong type", '{"tls-cert": 5}'), ("with a misspelt guard", '{"auth-token_file": "/x"}')):
         with daemon(folder, config=text) as d:
-            check(f"a file that is {name}: it observes, and /readyz has the reason", becomes(lambda: "is refused" in d.curl("/readyz")[1]))
+            check(f"a file that is {name}: it observes, and /readyz has the reason", becomes(lambda: "is rejected" in d.curl("/readyz")[1]))
             check(f"a file that is {name}: only the kubelet's probes are answered",
                   d.curl("/healthz") == (200, "ok\n") and all(d.curl(path)[0] == 503 and "configuration file was rejected" in d.curl(path)[1]
                                                              for path in ("/", "/metrics", "/api/v1/config", "/healthz/", "/nowhere")))

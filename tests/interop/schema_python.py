@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Judges the JSON Schema of the configuration with an independent validator: every example is valid, and what the daemon refuses is invalid if a
+"""Judges the JSON Schema of the configuration with an independent validator: every example is valid, and what the daemon rejects is invalid if a
 schema can express that.
 
   schema_python.py DAEMON ROCECTL MK_SYSFS
@@ -26,7 +26,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "../lib")]
 import config_python  # noqa: E402
 from run_checks import run_checks  # noqa: E402
 
-# Rows that the daemon refuses but a schema cannot: they relate several values, or need arithmetic on an address.
+# Rows that the daemon rejects but a schema cannot: they relate several values, or need arithmetic on an address.
 BEYOND = {
     "an address out of range", "a prefix of Kubernetes'", "a certificate without its key", "a key without its certificate, in a group",
     "a key without its certificate, in another group", "a window in a group", "a level with a line break",
@@ -109,7 +109,7 @@ def parse(text):
 
 
 @check
-def refused_configurations_are_invalid():
+def rejected_configurations_are_invalid():
     """Each row of config_python's tables."""
     good = bad = 0
     wrong, unused = [], set(BEYOND)
@@ -124,7 +124,7 @@ def refused_configurations_are_invalid():
             unused.discard(name)
             errors = Schema.errors(document)
             if status == 2 and not errors and name not in BEYOND:
-                wrong.append(f"{theme}: {name}: refused, and valid: {text[:200]}")
+                wrong.append(f"{theme}: {name}: rejected, and valid: {text[:200]}")
             if status == 0 and not words and errors:
                 wrong.append(f"{theme}: {name}: accepted without a word, and invalid: {errors} {text[:200]}")
             good += not errors

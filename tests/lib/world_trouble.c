@@ -220,7 +220,7 @@ void world_show_young(struct world *w, unsigned known_vfs)
 	pod_list_done(&some);
 }
 
-/* The conditions of plugin/served.c for a healthy device. */
+/* The conditions of offer_reasons() in plugin/resource.c for a healthy device. */
 bool world_is_offered(const struct world *w, unsigned i)
 {
 	const struct host *h = &w->inventory.host;

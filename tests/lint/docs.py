@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the documents without running anything: every block of commands or output has a test, every path that the sources name exists, lines of prose
-have at most 100 columns, and words that name no actor are not used.
+"""Checks the documents without running anything: every block of commands or output has a test, every document and source file that a document or
+a comment names exists, lines of prose have at most 100 columns, and words that name no actor are not used.
 
   docs.py           checks
   docs.py --list    prints each block with what runs or compares it
@@ -22,6 +22,12 @@ CHANGES = "docs/changelog.md"  # an entry is one line there, so that the entries
 PROOFS = ("quotes", "headings", "test", "reason")
 WORDS = re.compile(r"\b(nobody|somebody|whoever|anew|misplaced)\b", re.I)
 PROGRAMS = ("rocelet", "rocectl", "kubectl", "make")
+# Files of the kernel and of libraries that comments name without a folder, and one that a build generates.
+FOREIGN = {"af_netlink.c", "bnxt_dcb.c", "cache.c", "dcbnl.h", "en_stats.c", "features.h", "ib_cm.h", "ib_mad.h", "libbpf.c", "mad.c", "net_namespace.h",
+           "netlink.h", "nexthop.h", "proc_sysctl.c", "rdma_cm.h", "roce_gid_mgmt.c", "rtnetlink.h", "rxe_resp.c", "user_mad.c", "uverbs_main.c",
+           "web_document.h", "zlib.h"}
+# They write small trees of sources, whose names they contain.
+INVENTS = ("tests/check/test_choice.py", "tests/lint/lint_judge.py")
 
 Block = collections.namedtuple("Block", "path line info text")
 
@@ -175,13 +181,34 @@ def lost_paths():
             yield f"{file}:{number}: {path} has no heading {anchor}"
 
 
+def git(*command):
+    return subprocess.run(["git", *command], cwd=TOP, capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+def lost_files():
+    """Source files that any line except an #include names. A name with a folder counts if the tree has the folder: others are the kernel's or a
+    library's. Capital letters stand for a part of the name (test_X.c)."""
+    known, folders = set(), set()
+    for file in git("ls-files"):
+        parts = file.split("/")
+        known |= {"/".join(parts[i:]) for i in range(len(parts))}
+        folders |= {"/".join(parts[i:n]) for n in range(1, len(parts)) for i in range(n)}
+    lines = git("grep", "-InP", r"\w{3}\.(c|h|py|sh)\b", "--", ":!tests/fixtures", ":!vmlinux.h", f":!{CHANGES}", *(f":!{path}" for path in INVENTS))
+    for file, number, text in (line.split(":", 2) for line in lines):
+        for name in re.findall(r"(?<![\w./<>{}$*%-])(?:\.\./)*((?:[\w-]+/)*[a-z0-9_-]{3,}(?:\.bpf)?\.(?:c|h|py|sh))(?![\w(/*-])(?!\.\w)", text):
+            folder = os.path.dirname(name)
+            ours = folder in folders if folder else name not in FOREIGN
+            if ours and name not in known and not re.match(r"\s*# *include", text):
+                yield f"{file}:{number}: there is no {name}"
+
+
 def main():
     if sys.argv[1:] == ["--list"]:
         for block in blocks():
             proofs = [" ".join(proof) for proof in listed().get((block.path, first_line(block)), [])]
             print(f"{block.path}:{block.line}: {runner(block) or '; '.join(proofs) or 'NONE'}")
         return 0
-    problems = [*uncovered(), *wide_lines(), *odd_words(), *lost_paths()]
+    problems = [*uncovered(), *wide_lines(), *odd_words(), *lost_paths(), *lost_files()]
     print("\n".join(problems), file=sys.stderr)
     return int(bool(problems))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""healthy.py - quarter hours without a fault, of all kinds of nodes. None may get a verdict. test_healthy runs another thousand node-hours."""
+"""healthy.py - two minutes to an hour without a fault, of all kinds of nodes. None may get a verdict. test_healthy runs another thousand node-hours."""
 from stories import busy
 from world import DRIVERS, Port, Scenario, packets, payload, scenario
 

@@ -437,7 +437,7 @@ def an_unknown_flag_is_refused():
 
 
 @check
-def a_configuration_that_the_daemon_refuses_is_refused():
+def a_configuration_that_the_daemon_rejects_is_rejected():
     for config, word in (({"network": []}, "network"), ({"pools": {}}, "pools"), ({"pools": [{"resourceName": "a/b", "selectors": {}}]}, "resourceName"),
                          ({"listen": ":99999"}, "listen"), ({"groups": [{"name": "g", "pools": [{"resourceName": "p", "selector": {}}]}]}, "selector"),
                          ({"resourceList": [{"resourceName": "a", "selectors": 5}]}, "selectors"), ({"cni-path": "bin"}, "cni-path")):

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # deb.sh - the Debian package: it can be built, lintian has no complaints, it installs into a minimal Debian of this machine's suite with its
-# dependencies, its programs run there, systemd accepts its unit, and purging it leaves nothing. As root, a minute or two.
+# dependencies, its programs run there, systemd accepts its unit, and purging it leaves nothing but records of attached
+# devices. As root, a minute or two.
 # run:
 # proves: daemon/debian Makefile
 # when: turns
@@ -51,7 +52,7 @@ installs() {
     inside apt-get install -y -qq --no-install-recommends /rocelet.deb
 }
 
-# Purging leaves no file of dpkg or the daemon.
+# Purging leaves no file of dpkg or the daemon, if no device is attached.
 purges() {
     mkdir -p "$ROOT/var/lib/rocelet/devices" "$ROOT/run/rocelet"
     touch "$ROOT/var/lib/rocelet/lock"

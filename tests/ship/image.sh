@@ -64,7 +64,7 @@ END
 
 elves() { find "$ROOT" -type f \( -path '*/sbin/*' -o -name '*.so*' \); }
 
-# Every library that a program or library needs is in the image, and no other.
+# Every library that a program or library needs is in the image.
 libraries_are_closed() {
     local elf name
     while read -r elf; do
@@ -84,7 +84,7 @@ providers_are_there() {
     ((n >= 10))
 }
 
-# Checked by the loader in the image: everything that is opened at run time can be.
+# The image's loader finds all libraries that the providers of libibverbs, which are opened at run time, need.
 loader_finds_all() {
     local elf loader
     loader=$(readelf -l "$ROOT/usr/sbin/rocelet" | sed -n 's/.*interpreter: \(.*\)\]/\1/p')
@@ -134,7 +134,7 @@ judge_contents() {
     config=$(unpack "$(tarball)" "$ROOT")
     check "its name is localhost/rocelet:$VERSION, for $ARCH" \
         "[[ \$(json 'doc[\"name\"], doc[\"architecture\"], doc[\"platform\"][\"architecture\"]' <<<'$config') == \"('localhost/rocelet:$VERSION', '$ARCH', '$ARCH')\" ]]"
-    check "the Dockerfile starts the same" "same_as_dockerfile '$config'"
+    check "the Dockerfile has the same entry point, environment and port" "same_as_dockerfile '$config'"
     check "every needed library is in it" libraries_are_closed
     check "every provider of libibverbs is in it" providers_are_there
     check "there is no shell" "[[ -z \$(find '$ROOT' -name '*sh' -perm /111 -o -name 'busybox*') ]]"
@@ -161,7 +161,7 @@ judge_programs() {
     check "the loader finds what is opened at run time" loader_finds_all
     build/bench/mk_sysfs "$ROOT$tree" 2 4 >/dev/null
     echo '{"pools": [{"resourceName": "roce", "selectors": {"isRdma": true}}]}' >"$ROOT/run/config.json"
-    check "a configuration is checked: the tree has six functions for the pool" \
+    check "--check-config prints the pool and its devices" \
         "[[ \$(in_image /usr/sbin/rocelet --config /run/config.json --sysfs-root $tree --check-config 2>&1 | grep -c 'rocelet.dev/roce') -ge 2 ]]"
     SOCKET=$ROOT/run/rocelet.d/rocelet.sock
     in_image /usr/sbin/rocelet --sysfs-root $tree --run-dir /run/rocelet.d --state-dir /run/state \

@@ -116,7 +116,7 @@ def sbom(rootfs, arch, version):
     return {
         "spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": f"rocelet-{version}-{arch}",
         "documentNamespace": f"https://rocelet.dev/spdx/rocelet-{version}-{arch}-{identity[:32]}",
-        "creationInfo": {"created": created, "creators": ["Tool: rocelet-sbom.py"]},
+        "creationInfo": {"created": created, "creators": ["Tool: rocelet-sbom"]},
         "packages": [ours, *parts],
         "hasExtractedLicensingInfos": [{"licenseId": ref, "name": refs[ref], "extractedText": f"{refs[ref]}: see the packages' /usr/share/doc/*/copyright"}
                                        for ref in sorted(refs)],

@@ -39,9 +39,9 @@ kubelet_minor() {
     echo "${BASH_REMATCH[1]}"
 }
 
-# Runtime and resolver's file were flags at first; since 1.27 the configuration has both, and the flags were removed one by one.
+# Before 1.27 the runtime's endpoint and resolv.conf are set by flags, from 1.27 on in the configuration.
 readonly CONFIGURES_RUNTIME=27
-# Since 1.31 a kubelet can be configured to accept cgroup v1; later ones require it.
+# failCgroupV1 exists since 1.31. Later kubelets start on cgroup v1 only if it is false.
 readonly REJECTS_CGROUP_V1=31
 
 version_flags() {

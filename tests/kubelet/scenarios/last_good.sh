@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# The daemon is killed while its configuration file is wrong, and starts again: with the last good one the kubelet keeps its devices, a running pod
-# keeps its own, and another pod starts.
+# The daemon is killed, and starts again with a wrong configuration file: with the last good one the kubelet keeps its devices, a running pod keeps
+# its own, and another pod starts.
 # proves: daemon/config daemon/compose
 # shellcheck source=../rig/lib.sh
 . "$(dirname "$0")/../rig/lib.sh" "$1"
@@ -34,7 +34,7 @@ for wrong in '{"resourceList": [' '{"sample-interval": "x"}' '{"pools": [{"resou
     need_within 20 "the kubelet has a new list of the same devices" "(( \$(lists_received $VF) > $lists && \$(n_registered $VF) == 3 ))"
     check "the daemon is not ready, and has the reason" "readyz | grep -q 'not ready: running with the last good configuration of 20.*, because .*rocelet.json'"
     check "the pod has its device and was not restarted" "[[ \$(pod_resources a $VF) == $KEPT && \$(pod_pid a) == $PID ]]"
-    check "and rocelet reports it as its owner" "[[ \$(api pods \"' '.join(d['id'] for p in doc['pods'] for c in p['containers'] for d in c['devices'])\") == $KEPT ]]"
+    check "rocelet reports the pod as the device's owner" "[[ \$(api pods \"' '.join(d['id'] for p in doc['pods'] for c in p['containers'] for d in c['devices'])\") == $KEPT ]]"
 done
 run_pod b $VF=1
 check "another pod gets another device" "[[ -n \$(pod_resources b $VF) && \$(pod_resources b $VF) != $KEPT ]]"

@@ -51,7 +51,7 @@ labelled() { # POD VARIABLE
     done
 }
 
-# The kubelet has lists of this daemon, i.e. more than the given numbers.
+# The kubelet has received a list of every resource from this daemon: more lists than the given numbers.
 everything_registered() { # LISTS_OF_A LISTS_OF_B LISTS_OF_SHARED
     (($(lists_received $A) > $1 && $(lists_received $B) > $2 && $(lists_received $SHARED) > $3 &&
         $(n_registered $A) == 4 && $(n_registered $B) == 4 && $(n_registered $SHARED) == 10))
@@ -80,7 +80,7 @@ in_mode() { # registry|legacy
     run_pod none
     check "$1: a pod that requests one VF sees it and nothing else" "has_exactly_its_devices one PCIDEVICE_ROCELET_DEV_VF_A 1"
     check "$1: a pod that requests two sees two" "has_exactly_its_devices two PCIDEVICE_ROCELET_DEV_VF_A 2"
-    check "$1: a VF of the other pool is from that pool" \
+    check "$1: a pod that requests the other pool gets one of its VFs" \
         "has_exactly_its_devices other PCIDEVICE_ROCELET_DEV_VF_B 1 && [[ \$(netdev_of \$(pod_env other PCIDEVICE_ROCELET_DEV_VF_B)) == ens2v* ]]"
     check "$1: no VF is allocated twice" \
         "[[ -z \$(for p in one two mixed; do pod_env \$p PCIDEVICE_ROCELET_DEV_VF_A | tr , '\n'; done | sort | uniq -d) ]]"

@@ -27,7 +27,7 @@ state_ingredients() {
     cat "$LAB_DIR"/{guest/init.sh,host/{machine,state,build-state}.sh}
 }
 
-# The guest was told how fast the time stamp counter runs.
+# The guest knows how fast the time stamp counter runs.
 fits_processor() {
     local saved now
     saved=$(<"$STATE/tsc_khz")

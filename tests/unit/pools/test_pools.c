@@ -563,8 +563,8 @@ static void test_hints_name_the_filter_that_excludes_devices(void **state)
 	} cases[] = {
 		{0x088000,
 		 "{\"configList\":[{\"resourceName\":\"a\",\"selectors\":{\"vendors\":[\"1ded\"]}}]}",
-		 "0000:c1:00.0, 0000:c1:00.1 match vendor 1ded, but the pool accepts network controllers "
-		 "(PCI class 02) only"},
+		 "0000:c1:00.0, 0000:c1:00.1 match vendor 1ded, but the pool accepts only network controllers "
+		 "(PCI class 02) unless \"subFunctions\" is true"},
 		{0x120000,
 		 "{\"resourceList\":[{\"resourceName\":\"a\",\"selectors\":{\"vendors\":[\"1ded\"]}}]}",
 		 "0000:c1:00.0, 0000:c1:00.1 match vendor 1ded, but the pool accepts no accelerators (PCI "
