@@ -73,21 +73,17 @@ static void verdict_worse_message(const struct verdict *v, char *ret, size_t siz
 	}
 }
 
-typedef const struct observed_pod *
-verdict_event_next_fn(const struct verdict *, const struct verdict *all, size_t n_all, size_t *pos);
-
-/* Appends "; LABEL: train/a, train/b", as far as they fit; returns their number. */
-static size_t verdict_event_list(const struct verdict *v, const struct verdict *all, size_t n_all,
-				 const char *label, verdict_event_next_fn *next, char *ret,
-				 size_t size)
+/* Appends "; pods: train/a, train/b and 3 more". Pods that do not fit are only counted. */
+static void verdict_event_add_pods(const struct verdict *v, const struct verdict *all, size_t n_all,
+				   char *ret, size_t size)
 {
 	size_t len = strlen(ret), pos = 0, n = 0;
 	const struct observed_pod *pod;
 
-	while ((pod = next(v, all, n_all, &pos)) != NULL) {
-		char name[sizeof(pod->namespace) + sizeof(pod->name) + 24];
-		int added = snprintf(name, sizeof(name), "%s%s%s%s/%s", n ? ", " : "; ",
-				     n ? "" : label, n ? "" : ": ", pod->namespace, pod->name);
+	while ((pod = verdict_next_pod(v, all, n_all, &pos)) != NULL) {
+		char name[sizeof(pod->namespace) + sizeof(pod->name) + 16];
+		int added = snprintf(name, sizeof(name), "%s%s/%s",
+				     n ? ", " : "; pods: ", pod->namespace, pod->name);
 
 		if (len + (size_t)added + sizeof(" and 4294967295 more") > size)
 			break;
@@ -95,21 +91,8 @@ static size_t verdict_event_list(const struct verdict *v, const struct verdict *
 		len += (size_t)added;
 		n++;
 	}
-	return n;
-}
-
-/* Appends "; pods: train/a, train/b and 3 more"; of a verdict that a pod causes "; caused by:
- * train/a; affects: train/b". Pods that do not fit are only counted. */
-static void verdict_event_add_pods(const struct verdict *v, const struct verdict *all, size_t n_all,
-				   char *ret, size_t size)
-{
-	const char *label = cause_row(v->cause)->pods_cause_it ? "caused by" : "pods";
-	size_t n = verdict_event_list(v, all, n_all, label, verdict_next_pod, ret, size);
-	size_t len = strlen(ret);
-
 	if (n > 0 && v->n_pods > n)
 		snprintf(ret + len, size - len, " and %zu more", v->n_pods - n);
-	verdict_event_list(v, all, n_all, "affects", verdict_next_victim, ret, size);
 }
 
 /* Appends "; caused by: train/a" if there is room. */

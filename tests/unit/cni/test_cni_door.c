@@ -354,6 +354,7 @@ static void test_a_vf_of_another_plugins_pod(void **state)
 	assert_int_equal(call(w, "ADD", ns, "x", device, msg), 102);
 	assert_non_null(strstr(msg, "is allocated by the kubelet, to pod a/y (a.b/sriov)"));
 	assert_true(world_is_clean(w));
+	world_hold(w, 2, "x"); /* and nobody else */
 	d.pod = "x";
 	assert_int_equal(pod_list_push(&w->kubelet, &d), 0);
 	pod_list_sort(&w->kubelet);

@@ -150,24 +150,20 @@ static void test_all_pods_are_named(void **state)
 	assert_non_null(strstr(f->e.message, "x and 7 more"));
 }
 
-/* The event of a pod that slows others names both. */
+/* The event of a pod that slows others names both, the affected first. */
 static void test_the_culprit_and_its_victims(void **state)
 {
 	struct fixture *f = *state;
-	struct verdict all[2] = {f->v, f->v};
+	struct verdict v = f->v;
 
-	all[0].cause = CAUSE_NOISY_NEIGHBOUR;
-	all[0].n_pods = all[1].n_pods = 1;
-	strcpy(all[0].function, "pf");
-	strcpy(all[0].device, "mlx5_0");
-	strcpy(all[1].pf, "mlx5_0");
-	strcpy(all[1].pods[0].name, "victim");
-	all[1].cause = CAUSE_FABRIC_CONGESTION;
-	all[1].led_by = CAUSE_BIT(CAUSE_NOISY_NEIGHBOUR);
-	all[1].opened_ms = 1;
-	assert_true(verdict_event(&all[0], all, 2, 17, &f->e));
-	assert_string_equal(f->e.pod, "job-7");
-	assert_non_null(strstr(f->e.message, "; caused by: train/job-7; affects: train/victim"));
+	v.cause = CAUSE_NOISY_NEIGHBOUR;
+	v.n_culprits = 1;
+	v.culprits[0] = v.pods[0];
+	v.n_pods = 1;
+	strcpy(v.pods[0].name, "victim");
+	assert_true(verdict_event(&v, &v, 1, 17, &f->e));
+	assert_string_equal(f->e.pod, "victim");
+	assert_non_null(strstr(f->e.message, "; pods: train/victim; caused by: train/job-7"));
 }
 
 static void test_a_higher_severity(void **state)

@@ -81,9 +81,8 @@ static void test_unknown_onset_is_absent(void **state)
 	diagnosis_report_done(&report);
 }
 
-/* The pods that the verdict lists, and beyond them those of the PF's VFs; each once. */
-/* Its event also belongs to the pods that it slows. */
-static void test_victims_are_pods_of_the_event(void **state)
+/* The event also belongs to the pod that causes it. */
+static void test_a_culprit_is_a_pod_of_the_event(void **state)
 {
 	struct diagnosis_report report;
 	struct text others = {0};
@@ -92,23 +91,19 @@ static void test_victims_are_pods_of_the_event(void **state)
 	(void)state;
 	diagnosis_report_small(&report);
 	v = report.verdicts;
-	v[1] = v[0];
-	v[0].cause = CAUSE_NOISY_NEIGHBOUR;
-	v[0].n_pods = v[1].n_pods = 1;
-	strcpy(v[0].pods[0].name, "noisy");
-	strcpy(v[1].pf, v[0].device);
-	strcpy(v[1].device, "vf");
-	strcpy(v[1].pods[0].namespace, "n");
-	strcpy(v[1].pods[0].name, "victim");
-	v[1].led_by = CAUSE_BIT(CAUSE_NOISY_NEIGHBOUR);
-	v[1].opened_ms = 1;
-	verdict_pods_others(&(struct verdict_holders){.report = &report}, &v[0], &others);
+	v->cause = CAUSE_NOISY_NEIGHBOUR;
+	v->n_pods = v->n_culprits = 1;
+	v->culprits[0] = v->pods[0];
+	strcpy(v->culprits[0].namespace, "n");
+	strcpy(v->culprits[0].name, "noisy");
+	verdict_pods_others(&(struct verdict_holders){.report = &report}, v, &others);
 	text_add(&others, "", 1);
-	assert_string_equal(others.data, "n/victim");
+	assert_string_equal(others.data, "n/noisy");
 	text_done(&others);
 	diagnosis_report_done(&report);
 }
 
+/* The pods that the verdict lists, and beyond them those of the PF's VFs; each once. */
 static void test_pods(void **state)
 {
 	struct diagnosis_report report;
@@ -208,7 +203,7 @@ TEST_GROUP(diagnosis_series)
 		cmocka_unit_test(test_unknown_onset_is_absent),
 		cmocka_unit_test(test_causes_of_a_port),
 		cmocka_unit_test(test_pods),
-		cmocka_unit_test(test_victims_are_pods_of_the_event),
+		cmocka_unit_test(test_a_culprit_is_a_pod_of_the_event),
 		cmocka_unit_test(test_without_verdicts_all_causes_are_0),
 	};
 
