@@ -554,8 +554,8 @@ static void test_keys_without_effect_are_not_printed(void **state)
 		"\"wholeDirectory\":true,\"cdi\":true,\"selectors\":{}",
 		"\"ignoreLink\":true,\"selectors\":[{\"isRdma\":true},{}]",
 		"\"deviceType\":\"accelerator\",\"selectors\":{}",
-		"\"kind\":\"shared\",\"ids\":\"number\",\"additionalInfo\":{\"*\":{\"k\":\"v\"}},"
-		"\"selectors\":{\"isRdma\":false}",
+		("\"kind\":\"shared\",\"ids\":\"number\",\"additionalInfo\":{\"*\":{\"k\":\"v\"}},"
+		 "\"selectors\":{\"isRdma\":false}"),
 	};
 	struct pool_config c;
 	struct err e = {0};
