@@ -46,7 +46,7 @@ function verdictDetail(e) {
 // The name of an event in all views: a verdict's is the cause and what became of it, as in "Packet loss found".
 function eventTitle(e) {
 	const verdict = eventVerdict(e);
-	return verdict ? `${causeTitle(verdict.cause)} ${verdictChange(e)}` : EVENT_WORDS[e.reason] ?? shown(e.reason);
+	return verdict ? `${causeTitle(verdict.cause)} ${verdictChange(e)}` : troubleTitles(eventTroubles(e)) || EVENT_WORDS[e.reason] ?? shown(e.reason);
 }
 
 // What the name and the pod beside it leave out.
@@ -55,9 +55,9 @@ function eventDetail(model, e) {
 	return text.endsWith(own) ? text.slice(0, -own.length) : text;
 }
 
-// The severity of the event's verdict; for other events a warning or null.
+// The severity of the event's verdict or trouble; for other events a warning or null.
 function eventKind(e) {
-	return eventVerdict(e)?.severity ?? (e.type === 'Warning' ? 'warning' : null);
+	return eventVerdict(e)?.severity ?? eventTroubles(e)[0]?.severity ?? (e.type === 'Warning' ? 'warning' : null);
 }
 
 // A repeated event updates its row.
