@@ -327,10 +327,14 @@ function isOfProblem(model, f) {
 }
 
 function makeAgentBeside(page, model) {
-	const {doctor} = model.documents, findings = (doctor?.findings ?? []).filter((f) => !isOfProblem(model, f) && f !== rejectedConfig(model)?.found);
+	const {doctor} = model.documents, findings = (doctor?.findings ?? []).filter((f) => !isOfProblem(model, f) && f !== rejectedConfig(model)?.found), elsewhere = (doctor?.findings.length ?? 0) - findings.length;
 	return makePanel('Agent', make('a', {href: '#agent', 'aria-label': 'all about the agent'}, 'All'), doctor === null ? make('p', {class: 'quiet'}, page.missing('api/v1/doctor')) : findings.length === 0 ? make('p', {class: 'quiet'}, model.dead ? 'Not known now.' : doctor.findings.length > 0 ? 'Agent health: no findings but those listed here.' : 'Agent health: no findings.')
-		: findingGroups(findings).slice(0, 4).map((group, i) => [group[0], group, i]).map(([f, group, i]) => make('div', {class: 'agent-line', key: String(i)}, make('p', {}, makeFindingMark(model, group), ' ', makeFindingTitle(model, f), group.slice(0, OBJECTS_NAMED).map((one, n) => one.object && [n > 0 ? ', ' : ' ', makeObjectLink(model, one.object)]), group.length > OBJECTS_NAMED && ` and ${group.length - OBJECTS_NAMED} more`), make('p', {class: 'quiet clip two', 'data-tip': inWords(shown(f.what))}, sentenceCase(inWords(shown(f.what)))))));
+		: findingGroups(findings).slice(0, 4).map((group, i) => [group[0], group, i]).map(([f, group, i]) => make('div', {class: 'agent-line', key: String(i)}, make('p', {}, makeFindingMark(model, group), ' ', makeFindingTitle(model, f), group.slice(0, OBJECTS_NAMED).map((one, n) => one.object && [n > 0 ? ', ' : ' ', makeObjectLink(model, one.object)]), group.length > OBJECTS_NAMED && ` and ${group.length - OBJECTS_NAMED} more`), make('p', {class: 'quiet clip two', 'data-tip': inWords(shown(f.what))}, sentenceCase(inWords(shown(f.what)))))),
+	findings.length > 0 && elsewhere > 0 && make('p', {class: 'quiet'}, `and ${count(elsewhere, 'finding')} among the problems`));
 }
+
+// What to check on a node whose agent has no findings.
+const NO_PORTS_STEPS = ['`lspci` lists the NICs of this node.', '`rdma link` lists the RDMA devices that their drivers have made.', 'A NIC without one: load the RDMA module of its driver, for example `modprobe mlx5_ib`.'];
 
 // Shown in place of problems, figures and rails if the node has no port.
 function makeNoPorts(page, model) {
@@ -338,7 +342,7 @@ function makeNoPorts(page, model) {
 	return make('div', {class: 'halves'},
 		makePanel('What is here instead', null, devices === null ? make('p', {class: 'quiet'}, page.missing('api/v1/devices')) : devices.length === 0 ? make('p', {class: 'quiet'}, 'No network device was found.')
 			: make('ul', {class: 'findings'}, devices.map((d) => make('li', {key: d.id}, make('p', {}, d.netdevs.map((netdev) => [make('strong', {}, cutName(netdev.name)), ' ']), makeCode(d.id)), make('p', {class: 'quiet'}, [d.driver, d.why].filter(Boolean).map(shown).join(': ')))))),
-		makePanel('Next steps', make('a', {href: '#agent'}, 'Agent health'), doctor === null ? make('p', {class: 'quiet'}, page.missing('api/v1/doctor')) : doctor.findings.length === 0 ? make('p', {class: 'quiet'}, 'Agent health: no findings.')
+		makePanel('Next steps', make('a', {href: '#agent'}, 'Agent health'), doctor === null ? make('p', {class: 'quiet'}, page.missing('api/v1/doctor')) : doctor.findings.length === 0 ? make('ul', {class: 'findings'}, NO_PORTS_STEPS.map((step) => make('li', {key: step}, withCode(step))))
 			: make('ul', {class: 'findings'}, findingGroups(doctor.findings).map((group, i) => makeFinding(model, group, i)))));
 }
 
@@ -362,7 +366,7 @@ class OverviewView {
 		const {page} = this, notice = this.seek(model), {kind, title, lines} = page.headline, hasPorts = (model.ports ?? []).length > 0, isEmpty = model.ports !== null && !hasPorts;
 		const isBlindFirst = hasPorts && blindness(model)?.kind === 'critical'; // as urgent as the problems above it
 		return [make('header', {class: 'headline'}, make('div', {class: 'view-head'}, makeMark(kind), make('h1', {}, title)), lines.length > 0 && make('p', {class: 'quiet'}, lines.flatMap((line, i) => [i > 0 && ' ', line])), makeTally(model)), notice,
-			make('div', {class: 'overview'}, make('div', {class: 'column'}, isEmpty && makeNoPorts(page, model), hasPorts && model.verdicts.length === 0 && makeBlind(page, model), makeProblems(page, model, model.verdicts, model.ended), makeConfigLine(model), hasPorts && isBlindFirst && model.verdicts.length > 0 && makeBlind(page, model), hasPorts && make('section', {class: 'panel figures', 'aria-labelledby': 'figures-title'}, make('h2', {id: 'figures-title', class: 'unseen'}, 'All ports'), FIGURES.map((figure) => makeFigure(model, figure))), hasPorts && makeRails(page, model), hasPorts && makeAffected(model), hasPorts && !isBlindFirst && model.verdicts.length > 0 && makeBlind(page, model)),
+			make('div', {class: 'overview'}, make('div', {class: 'column'}, isEmpty && makeNoPorts(page, model), makeConfigLine(model), hasPorts && model.verdicts.length === 0 && makeBlind(page, model), makeProblems(page, model, model.verdicts, model.ended), hasPorts && isBlindFirst && model.verdicts.length > 0 && makeBlind(page, model), hasPorts && make('section', {class: 'panel figures', 'aria-labelledby': 'figures-title'}, make('h2', {id: 'figures-title', class: 'unseen'}, 'All ports'), FIGURES.map((figure) => makeFigure(model, figure))), hasPorts && makeRails(page, model), hasPorts && makeAffected(model), hasPorts && !isBlindFirst && model.verdicts.length > 0 && makeBlind(page, model)),
 				make('div', {class: 'column'}, makePoolsBeside(page, model), makeEventsBeside(model), !isEmpty && makeAgentBeside(page, model)))];
 	}
 

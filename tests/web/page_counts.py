@@ -18,7 +18,7 @@ ONE_OF_EACH = """(path, document) => { const trouble = {kind: 'device', word: 'l
     if (path === 'pods') { const [pod] = document.pods, [container] = pod.containers;
         document.pods = [pod, {...pod, name: 'job-8', containers: [{...container, devices: [{...container.devices[0], id: '%(function)s', attachment: null, troubles: [trouble]}]}]}]; } }"""
 TALLY = "[...document.querySelectorAll('.tally a')].map((a) => a.innerText.trim())"
-CHIP = "[...document.querySelectorAll('.chip')].map((chip) => chip.innerText.trim())"
+CHIP = "[...document.querySelectorAll('.chip')].map((chip) => chip.textContent.trim())"
 
 
 class IllNode(PodNode):
@@ -103,7 +103,7 @@ def events_name_all_their_pods():
         page.close()
         change = ONE_OF_EACH % {"function": node.ill_function(), "ill": ILL}
         more = change.replace("document.events.events = [...document.events.events,", "document.events.events = [...document.events.events.map((e) => ({...e, namespace: 'train', pod: 'a', pods: ['a', 'b', 'c'].map((name) => ({namespace: 'train', name}))})),")
-        for width, shows in ((1440, True), (700, True), (400, True)):
+        for width, shows in ((1440, True), (600, True), (400, True)):
             page = altered(node, more, "#events", width=width)
             page.until((width, "the others"), "[...document.querySelectorAll('tbody td.c-pod')].some((td) => td.offsetHeight > 0 && /train\\/a\\s*\\+2/.test(td.innerText.replace(/\\n/g, '')))")
             equal((width, page.run("document.documentElement.scrollWidth <= innerWidth")), (width, shows))
@@ -120,7 +120,8 @@ def a_number_and_its_limits_are_one_story():
     with IllNode() as node:
         page = altered(node, LIMITS)
         page.until("its number", "document.querySelector('.much')?.dataset.hot === 'critical'")
-        equal(page.run("document.querySelector('.much-of > span:last-child').innerText.replace(/\\u00a0/g, ' ')"), "critical from 10 %, ends below 5 %")
+        equal(page.run("document.querySelector('.much-of > span:last-child').innerText.replace(/\\u00a0/g, ' ')"), "critical from 10 %")
+        equal(page.run("limitText({severity: 'warning', cause: 'x'}, {name: 'x', value: 0.008, unit: 'ratio', threshold: 0.01}).replace(/\\u00a0/g, ' ')"), "warning from 1 %, ends below 0.5 %")
         page.go(node.url + "#port/mlx5_2/1")
         page.until("charts", "document.querySelector('.plot canvas')")
         equal(page.run("/Link/.test(document.querySelector('.charts .legend').innerText)"), False)
