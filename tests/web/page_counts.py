@@ -48,7 +48,7 @@ def one_count_of_what_is_wrong():
         assert page.run("document.title").startswith("(2) "), page.run("document.title")
         page.until("the tally", f"{TALLY}.slice(0, 2).join() === '2 critical,1 through their PF'")
         equal(page.run("document.querySelectorAll('.headline .bar [data-kind=through]').length"), 1)
-        equal(page.text("#affected-title"), "2 pods with problems")
+        page.until("its pods", "document.getElementById('affected-title')?.innerText === '2 pods with problems'")
         page.go(node.url + "#ports")
         page.until("ports", f"{CHIP}.includes('Problems 2') && {CHIP}.includes('Through their PF 1')")
         page.go(node.url + "#pods")
