@@ -130,3 +130,17 @@ def a_number_and_its_limits_are_one_story():
         equal(page.run("page.view.history.limitsOf(CHARTS[2]).map(([name]) => name)"), ["Warning", "Critical"])
         silent(page, node.url)
         page.close()
+
+
+@check
+def small_answers_say_what_is_known():
+    """The search names the port of a problem first, a pool counts faults of PFs apart, and queue pairs that BPF does not list say so."""
+    with IllNode() as node:
+        page = node.opened()
+        page.until("both", "document.querySelector('.blind') && page.model.pods")
+        equal(page.run("page.search.things().filter(({is}) => is === 'Problem').map(({text}) => text)"), ["mlx5_0/1"])
+        equal(page.run("[['critical', 'through', 'through'], ['through']].map((kinds) => poolProblems(kinds.map((kind) => ({kind}))))"), ["1 with a problem, 2 through their PF", "1 with a problem through its PF"])
+        off = "{documents: {get: () => ({parts: [{name: 'BPF', works: null, what: 'switched off', why: null}]})}}"
+        equal(page.run(f"queuePairsEmpty({off}, {{source: null, error: null}}, '').slice(0, 2)"), ["Queue pairs cannot be read", "BPF is switched off, and RDMA netlink has listed none."])
+        silent(page, node.url)
+        page.close()
