@@ -5,8 +5,13 @@
 const FINDING_TITLES = {dirty: 'Device not clean', orphan: 'Device left behind', drift: 'Settings of a pod changed', chardev: 'No device files', unhealthy: 'Device unhealthy', setting: 'Setting of this host', journal: 'Journal', runtime: 'Container runtime',
 	kubelet: 'Kubelet', config: 'Configuration', empty: 'Pool without devices', view: 'Pods not visible', privilege: 'Missing permission', stuck: 'Work does not end'};
 
-function makeFindingTitle({kind}) {
-	return make('strong', {'data-tip': `rocectl doctor: ${shown(kind)}`}, FINDING_TITLES[kind] ?? sentenceCase(shown(kind)));
+function makeFindingTitle(model, f) {
+	return make('strong', {'data-tip': `rocectl doctor: ${shown(f.kind)}`}, findingState(model, f)?.text ?? FINDING_TITLES[f.kind] ?? sentenceCase(shown(f.kind)));
+}
+
+// The mark of findings with one text: the worst state of their devices.
+function makeFindingMark(model, group) {
+	return makeMark(worstState(group.map((f) => findingState(model, f) ?? {kind: 'unhealthy'})).kind, false);
 }
 
 // Groups findings that differ only in their object.
@@ -16,7 +21,7 @@ function findingGroups(findings) {
 
 function makeFinding(model, group, i) {
 	const [f] = group;
-	return make('li', {key: String(i)}, make('p', {}, makeMark('unhealthy', false), ' ', makeFindingTitle(f), group.map((one, n) => one.object && [n > 0 ? ', ' : ' ', makeObjectLink(model, one.object), one.pod && [make('span', {class: 'quiet'}, ' of '), makePodLink({namespace: one.namespace, name: one.pod})]])), make('p', {}, `${sentenceCase(inWords(shown(f.what))).replace(/\.$/, '')}.`),
+	return make('li', {key: String(i)}, make('p', {}, makeFindingMark(model, group), ' ', makeFindingTitle(model, f), group.map((one, n) => one.object && [n > 0 ? ', ' : ' ', makeObjectLink(model, one.object), one.pod && [make('span', {class: 'quiet'}, ' of '), makePodLink({namespace: one.namespace, name: one.pod})]])), make('p', {}, `${sentenceCase(inWords(shown(f.what))).replace(/\.$/, '')}.`),
 		f.help && make('p', {class: 'quiet'}, withCode(sentenceCase(f.help).replace(/([^.?!])$/, '$1.')), f.fixable && [' At once: ', makeCode('rocectl doctor --fix')]));
 }
 

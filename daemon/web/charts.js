@@ -8,8 +8,8 @@ function throughputTitle(p) {
 
 const CHARTS = [
 	{title: 'Throughput', titleOf: throughputTitle, unit: 'bits', least: 1, signals: [['bytes_received', 'Received', '--s1'], ['bytes_sent', 'Sent', '--s2']], line: true},
-	{title: 'Pause', unit: 'share', least: 1, signals: [['pause_sent', 'Pause out', '--s1'], ['pause_received', 'Pause in', '--s2']], limits: [['Limit out', 'pause_sent_warning'], ['Limit in', 'pause_received_warning']]},
-	{title: 'CE marked', unit: 'share', least: 1, signals: [['ce_share', 'CE', '--s1']], limits: [['Limit', 'ce_share_warning']]},
+	{title: 'Pause', unit: 'share', least: 1, signals: [['pause_sent', 'Pause out', '--s1'], ['pause_received', 'Pause in', '--s2']], limits: [['Warning out', 'pause_sent_warning'], ['Critical out', 'pause_sent_critical'], ['Warning in', 'pause_received_warning']]},
+	{title: 'CE marked', unit: 'share', least: 1, signals: [['ce_share', 'CE', '--s1']], limits: [['Warning', 'ce_share_warning'], ['Critical', 'ce_share_critical']]},
 	{title: 'Congestion notifications', unit: 'events', least: 10, signals: [['cnp_received', 'CNP in', '--s1'], ['cnp_sent', 'CNP out', '--s2']]},
 	{title: 'Loss', unit: 'events', least: 10, signals: [['discards', 'Dropped on arrival', '--s1'], ['out_of_sequence', 'Out of sequence', '--s2'], ['phy_errors', 'Link errors', '--s3']]},
 	{title: 'Retransmission', unit: 'events', least: 10, signals: [['nak', 'NAKs', '--s1'], ['timeouts', 'Timeouts', '--s2'], ['not_ready', 'RNR', '--s3'], ['failed', 'Failed', '--s4']], limits: [['RNR limit', 'not_ready_rate']]},
@@ -93,10 +93,10 @@ class Chart {
 			this.plot.setSize({width: this.width(), height: this.height});
 	}
 
-	// Values that are drawn as a line across: [name, value].
+	// Values that are drawn as a line across, [name, value]; not those beyond the axis.
 	levels() {
 		const {rateBitsPerSecond} = this.port.facts;
-		return [['Link', this.spec.line && isKnown(rateBitsPerSecond) ? rateBitsPerSecond / 1e9 : null], ...this.panel.limitsOf(this.spec)].filter(([, v]) => v !== null);
+		return [['Link', this.spec.line && isKnown(rateBitsPerSecond) ? rateBitsPerSecond / 1e9 : null], ...this.panel.limitsOf(this.spec)].filter(([, v]) => v !== null && v <= this.panel.topOf(this.spec));
 	}
 
 	titleText() {

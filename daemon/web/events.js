@@ -46,7 +46,7 @@ function verdictDetail(e) {
 // The name of an event in all views: a verdict's is the cause and what became of it, as in "Packet loss found".
 function eventTitle(e) {
 	const verdict = eventVerdict(e);
-	return verdict ? `${causeTitle(verdict.cause)} ${verdictChange(e)}` : EVENT_WORDS[e.reason] ?? shown(e.reason);
+	return verdict ? `${causeTitle(verdict.cause)} ${verdictChange(e)}` : troubleTitles(eventTroubles(e)) || (EVENT_WORDS[e.reason] ?? shown(e.reason));
 }
 
 // What the name and the pod beside it leave out.
@@ -55,9 +55,20 @@ function eventDetail(model, e) {
 	return text.endsWith(own) ? text.slice(0, -own.length) : text;
 }
 
-// The severity of the event's verdict; for other events a warning or null.
+// The severity of the event's verdict or trouble; for other events a warning or null.
 function eventKind(e) {
-	return eventVerdict(e)?.severity ?? (e.type === 'Warning' ? 'warning' : null);
+	return eventVerdict(e)?.severity ?? eventTroubles(e)[0]?.severity ?? (e.type === 'Warning' ? 'warning' : null);
+}
+
+// {pods: those that the event names, n: how many there are}
+function eventPods(e) {
+	const pods = e.pods?.length > 0 ? e.pods : e.pod ? [{namespace: e.namespace, name: e.pod}] : [], [, more] = / and (\d+) more/.exec(e.message ?? '') ?? [];
+	return {pods, n: pods.length + (pods.length > 1 && more ? Number(more) : 0)};
+}
+
+function makeEventPods(e) {
+	const {pods, n} = eventPods(e);
+	return pods.length === 0 ? make('span', {class: 'zero'}, '–') : make('span', {class: 'stated'}, makePodLink(pods[0]), n > 1 && make('span', {class: 'quiet', 'data-tip': pods.map((pod) => shown(podKey(pod))).join(', ')}, `+${grouped(n - 1)}`));
 }
 
 // A repeated event updates its row.
@@ -79,7 +90,7 @@ function eventTable(page) {
 		{id: 'time', title: 'Time', get unit() { return zoneName(Date.now()); }, down: true, cell: ({event}) => [makeTime(Date.parse(event.last)), make('span', {class: 'quiet beside'}, `${ageText(page.model, event.last)} ago`)], sort: ({event, place}) => Date.parse(event.last) + place / 1e4},
 		{id: 'reason', title: 'Event', cell: ({event}) => [makeMark(eventKind(event) ?? 'ended', eventKind(event) !== null), make('span', {class: eventKind(event) ? 'state' : null, 'data-kind': eventKind(event), 'data-tip': shown(event.reason)}, eventTitle(event)), event.count > 1 && make('span', {class: 'quiet'}, ` ×${scaledCount(event.count)}`)], sort: ({event}) => eventTitle(event)},
 		{id: 'device', title: 'Device', cell: ({event}) => makeObjectLink(page.model, event.device), sort: ({event}) => event.device},
-		{id: 'pod', title: 'Pod', cell: ({event}) => (event.pod ? makePodLink({namespace: event.namespace, name: event.pod}) : make('span', {class: 'zero'}, '–')), sort: ({event}) => event.pod && `${event.namespace}/${event.pod}`},
+		{id: 'pod', title: 'Pod', cell: ({event}) => makeEventPods(event), sort: ({event}) => event.pod && `${event.namespace}/${event.pod}`},
 		{id: 'message', title: 'Message', cell: ({event}) => make('span', {class: 'message', tabindex: '0', 'data-tip': eventMessage(page.model, event)}, eventDetail(page.model, event))},
 	]};
 }
@@ -88,7 +99,7 @@ class EventsView extends ListView {
 	constructor(page) {
 		super(page, {title: 'Events', ...eventTable(page), words: ({event}) => [event.reason, eventTitle(event), event.message, ...event.pods.map(podKey), event.device, page.model.portByName.get(event.device)?.key, event.type],
 			items: (model) => eventItems(model.store.events), epoch: eventEpoch, note: (model) => (model.store.startedMs === null ? '' : `since rocelet started at ${clock(model.store.startedMs)}`),
-			filters: () => ({type: [{value: 'Warning', label: 'Warnings', kind: 'warning', test: ({event}) => event.type === 'Warning'}],
+			filters: () => ({severity: PROBLEM_KINDS.map((kind) => ({value: kind, label: sentenceCase(STATES[kind].label), kind, test: ({event}) => eventKind(event) === kind})),
 				topic: Object.entries(TOPICS).map(([value, reasons]) => ({value, label: sentenceCase(value), test: ({event}) => reasons.test(event.reason)}))}),
 			missing: () => '', empty: () => ['No events', 'Events are kept since rocelet started.']});
 		this.readAll();

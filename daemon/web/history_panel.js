@@ -123,12 +123,18 @@ class HistoryPanel {
 		return isKnown(spec.limit) ? [['Limit', spec.limit * factor]] : (spec.limits ?? []).map(([name, key]) => [name, isKnown(set[key]) ? set[key] * factor : null]).filter(([, v]) => v !== null);
 	}
 
+	// The limits that the scale includes: the lowest one, and the others once a number has reached it.
+	nearLimits(spec, most) {
+		const values = this.limitsOf(spec).map(([, v]) => v), least = Math.min(...values);
+		return values.filter((v) => v === least || UNITS[spec.unit].factor * most >= least);
+	}
+
 	findTops() {
 		const [from, to] = this.range();
 		for (const spec of this.specs) {
 			const seen = this.ports.flatMap((p) => { const history = this.page.historyOf(p); return history ? spec.signals.map(([key]) => history.greatest(key, from, to)) : []; });
 			const rates = spec.line ? this.ports.map((p) => (p.facts.rateBitsPerSecond ?? 0) * (p.facts.kind === 'vf' ? VF_SCALE : 1)) : [];
-			this.tops.set(spec, Math.max(spec.least, 1.1 * UNITS[spec.unit].factor * (greatestOf(seen) ?? 0), 1.1 * (greatestOf(this.limitsOf(spec).map(([, v]) => v)) ?? 0), 1.02 * (greatestOf(rates) ?? 0) / 1e9));
+			this.tops.set(spec, Math.max(spec.least, 1.1 * UNITS[spec.unit].factor * (greatestOf(seen) ?? 0), 1.1 * (greatestOf(this.nearLimits(spec, greatestOf(seen) ?? 0)) ?? 0), 1.02 * (greatestOf(rates) ?? 0) / 1e9));
 		}
 	}
 

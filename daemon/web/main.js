@@ -179,6 +179,7 @@ class Page {
 		this.model = new Model(this.store, this.read(), this.state.kind !== 'live', this.nowMs());
 		this.headline = headline(this, this.model);
 		this.documents.readThin();
+		this.showTitle();
 		this.showIcon();
 		this.showProblemCount();
 		morphChildren(byId('main'), nodesOf(this.view.render(this.model)));
@@ -334,9 +335,7 @@ class Page {
 		byId('banner').hidden = banner === '';
 		setAttribute(document.body, 'data-old', kind === 'live' ? null : 'yes');
 		morphChildren(byId('node'), [cutName(this.store.node ?? 'rocelet')]);
-		const title = this.titleText();
-		if (document.title !== title)
-			document.title = title;
+		this.showTitle();
 		this.showIcon();
 		if (was !== kind && this.view !== null)
 			this.show();
@@ -344,8 +343,14 @@ class Page {
 
 	// "(2) Ports · node-17 · rocelet"; "(?)" when it is not known now.
 	titleText() {
-		const n = this.store.problemCount, mark = this.state.kind === 'live' ? (n > 0 ? `(${n}) ` : '') : '(?) ';
+		const n = this.model ? nodeTally(this.model).problems : this.store.problemCount, mark = this.state.kind === 'live' ? (n > 0 ? `(${n}) ` : '') : '(?) ';
 		return mark + [this.view?.title(), this.store.node && shown(this.store.node), 'rocelet'].filter(Boolean).join(' · ');
+	}
+
+	showTitle() {
+		const title = this.titleText();
+		if (document.title !== title)
+			document.title = title;
 	}
 
 	showIcon() {
@@ -355,12 +360,12 @@ class Page {
 	}
 
 	showProblemCount() {
-		const {model} = this, {kind} = this.headline, [other] = this.headline.others ?? [], ill = model.ports && !model.dead ? blindness(model)?.items.filter(({state}) => state.isTrouble).length ?? 0 : 0;
+		const {model} = this, {kind} = this.headline, tally = nodeTally(model), [other] = this.headline.others ?? [], ill = model.ports && !model.dead ? blindness(model)?.items.filter(({state}) => state.isTrouble).length ?? 0 : 0;
 		const [none, short] = kind === 'ok' ? ['No problems', 'OK'] : other ? [other.short, grouped(this.headline.others.length)] : ill > 0 ? [`${grouped(ill)} in trouble`, grouped(ill)] : ['Not known', '?'];
-		const parts = ['critical', 'warning'].map((severity) => [severity, model.verdicts.filter((v) => v.severity === severity).length]).filter(([, n]) => n > 0);
+		const parts = PROBLEM_KINDS.map((severity) => [severity, tally[severity]]).filter(([, n]) => n > 0);
 		morphChildren(byId('count'), parts.length ? parts.flatMap(([severity, n]) => [makeMark(severity, false), make('strong', {}, `${n}${model.isProblemCut ? '+' : ''}`)]) : [makeMark(kind, false), make('span', {class: 'wide'}, none), make('span', {class: 'short', 'aria-hidden': 'true'}, short)]);
 		setAttribute(byId('count'), 'aria-label', `${model.dead ? 'last known: ' : ''}${parts.length ? parts.map(([severity, n]) => `${n} ${STATES[severity].label}`).join(', ') : kind === 'ok' ? 'no problems' : other ? other.text : ill > 0 ? `${count(ill, 'device')} of pods in trouble` : 'problems not known'}`);
-		setAttribute(byId('count'), 'href', parts.length > 0 || kind === 'ok' ? '#ports?show=problems' : other?.href ?? '#');
+		setAttribute(byId('count'), 'href', tally.ports > 0 || kind === 'ok' ? '#ports?show=problems' : other?.href ?? '#');
 		const findings = model.documents.doctor?.findings.length ?? 0, badge = byId('doctor');
 		badge.hidden = findings === 0;
 		setText(badge, findings ? String(findings) : '');

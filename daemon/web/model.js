@@ -29,6 +29,7 @@ const STATES = {
 	critical: {label: 'critical', filter: 'problems'},
 	warning: {label: 'warning', filter: 'problems'},
 	info: {label: 'information', filter: 'info'},
+	through: {label: 'through their PF', filter: 'through'},
 	unhealthy: {label: 'unhealthy', filter: 'unhealthy'},
 	unknown: {label: 'unknown', filter: 'unknown'},
 	warming: {label: 'warming up', filter: 'unknown'},

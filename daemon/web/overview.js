@@ -12,15 +12,6 @@ const FIGURES = [['bytes_received', 'Received'], ['bytes_sent', 'Sent'], ['ce_sh
 const RAILS_NARROW = window.matchMedia('(max-width: 699px)'); // rows are blocks there
 const LANE_SIGNALS = ['pause_sent', 'pause_received', 'ce_share', 'loss', 'again'];
 
-function tallyOf(model) {
-	return STATE_ORDER.map((kind) => [kind, (model.ports ?? []).filter((p) => p.state.kind === kind).length]).filter(([, n]) => n > 0);
-}
-
-function problemsText(model) {
-	const n = model.store.problemCount, ports = new Set(model.problems.map(portKey)).size, more = model.isProblemCut ? `; only the worst ${model.problems.length} are shown` : '';
-	return `${count(n, 'problem')} on ${model.isProblemCut ? 'at least ' : ''}${grouped(ports)} of ${count(model.ports?.length ?? 0, 'port')}${more}`;
-}
-
 // True if a pod has the port, and the port has a trouble that is no verdict, or its state is unknown.
 function isBlind(p) {
 	return (p.facts.pod !== null || p.device?.attachment?.state === 'in_pod') && (p.state.isTrouble || p.state.kind === 'unknown');
@@ -43,7 +34,7 @@ function blindness(model) {
 }
 
 function findBlindness(model) {
-	const items = blindItems(model);
+	const items = blindItems(model).filter(({state}) => !model.dead || state.isTrouble); // what is not judged is not known by then
 	if (items.length === 0)
 		return null;
 	const groups = [...groupBy(items, ({word}) => word).values()];
@@ -66,20 +57,20 @@ function makeBlindPods(items, all) {
 
 // The section below the problems: pods' devices that are in trouble without a verdict.
 function makeBlind(page, model) {
-	const blind = model.ports && !model.dead ? blindness(model) : null;
+	const blind = model.ports ? blindness(model) : null;
 	if (blind === null)
 		return null;
 	const all = page.unfolded.has('blind'), groups = blindGroups(blind.items), rows = groups.slice(0, all ? Infinity : BLIND_SHOWN);
 	const isCut = rows.length < groups.length || (!all && rows.some(({items}) => new Set(items.map(({pod, key}) => (pod ? podKey(pod) : key))).size > BLIND_PODS));
-	return make('section', {class: 'panel flush blind', 'aria-labelledby': 'blind-title', key: 'blind'}, make('header', {}, make('h2', {id: 'blind-title', tabindex: '-1'}, blind.title)),
+	return make('section', {class: 'panel flush blind', 'aria-labelledby': 'blind-title', key: 'blind'}, make('header', {}, make('h2', {id: 'blind-title', tabindex: '-1'}, blind.title), model.dead && make('span', {class: 'quiet'}, 'last known')),
 		make('ul', {}, rows.map(({state, items, why, help}) => make('li', {key: `${state.text} ${help}`}, makeMark(state.kind, true), make('strong', {class: 'state', 'data-kind': state.kind}, state.text), make('div', {}, makeBlindPods(items, all)),
 			make('span', {class: 'quiet'}, why && `${sentenceCase(why)}.`, help && [' ', withCode(help)])))),
 		isCut && makeButton(`Show all ${grouped(blind.items.length)}`, () => page.unfold('blind'), {class: 'more'}));
 }
 
-// The pods of open problems, the worst first.
+// The pods with problems, the worst first: those that the filter of their list shows.
 function makeAffected(model) {
-	const pods = model.dead ? [] : (model.pods ?? []).filter((pod) => pod.verdicts.some(isProblemVerdict)).sort((a, b) => stateRank(a.state) - stateRank(b.state) || naturalOrder(a.key, b.key)), more = pods.length - AFFECTED_SHOWN;
+	const pods = (model.pods ?? []).filter(isProblem).sort((a, b) => stateRank(a.state) - stateRank(b.state) || naturalOrder(a.key, b.key)), more = pods.length - AFFECTED_SHOWN;
 	return pods.length > 0 && make('section', {class: 'panel', 'aria-labelledby': 'affected-title', key: 'affected'}, make('header', {}, make('h2', {id: 'affected-title'}, `${count(pods.length, 'pod')} with problems`), make('a', {href: '#pods?show=problems', 'aria-label': 'all pods with problems'}, more > 0 ? `and ${grouped(more)} more` : 'All')),
 		make('ul', {class: 'affected'}, pods.slice(0, AFFECTED_SHOWN).map((pod) => make('li', {key: pod.key}, makeMark(pod.state.kind), make('div', {}, make('p', {}, makePodLink(pod)), make('p', {}, podStateCell(pod)))))));
 }
@@ -91,12 +82,6 @@ function otherTroubles(model) {
 		failures > 0 && {text: `${count(failures, 'queue pair')} failed in the last hour`, short: `${grouped(failures)} failed ${failures === 1 ? 'QP' : 'QPs'}`, href: '#events?topic=application'}].filter(Boolean);
 }
 
-// Ports that have no problem of their own, but are as critical as their PF.
-function affectedText(model) {
-	const n = (model.ports ?? []).filter((p) => p.state.ofPf).length;
-	return n > 0 && `${count(n, 'VF of a pod is', 'VFs of pods are')} affected through ${n === 1 ? 'its PF' : 'their PFs'}.`;
-}
-
 // A link to the section of makeBlind(), which has the same name. The view's address stays.
 function makeBlindLink(title) {
 	return makeButton(title, () => { const section = byId('blind-title'); section?.scrollIntoView({block: 'start'}); section?.focus({preventScroll: true}); }, {class: 'link in-text'});
@@ -104,18 +89,18 @@ function makeBlindLink(title) {
 
 // {kind, title, lines}: the summary of this node; a line is a list of texts and elements.
 function headline(page, model) {
-	const {store} = model;
+	const {store} = model, {problems, kinds} = nodeTally(model), blind = model.ports && blindness(model), verdict = model.problems[0];
 	if (store.timeMs === null)
 		return {kind: 'unknown', title: page.state.kind === 'lost' ? 'State unknown' : 'No verdict yet', lines: [page.state.kind === 'connecting' ? 'Connecting to rocelet.' : page.state.kind === 'lost' ? 'rocelet does not answer.' : 'No sample has been judged yet.']};
 	if (model.dead)
-		return {kind: 'unknown', title: `State unknown since ${clock(model.sampleMs())}`, lines: [`Last known: ${store.problemCount ? problemsText(model) : 'no problems'}.`]};
+		return {kind: 'unknown', title: `State unknown since ${clock(model.sampleMs())}`, lines: [`Last known: ${problems > 0 ? problemsText(model) : 'no problems'}.`, ...blind ? [[makeBlindLink(blind.title), '.']] : []]};
 	if (store.problemCount > 0)
-		return {kind: model.verdicts[0].severity, title: problemsText(model), lines: [affectedText(model), model.ports && blindness(model) && [makeBlindLink(blindness(model).title), '.']].filter(Boolean)};
+		return {kind: worstState([verdictState(verdict), ...blind ? [blind] : []]).kind, title: problemsText(model), lines: blind ? [[makeBlindLink(blind.title), '.']] : []};
 	if (model.ports === null)
 		return {kind: 'unknown', title: 'No verdict yet', lines: [page.missing('api/v1/ports')]};
 	if (model.ports.length === 0)
 		return {kind: 'unknown', title: 'No RDMA ports found on this node', lines: ['A port is listed once its driver has made an RDMA device.']};
-	const tally = Object.fromEntries(tallyOf(model)), judged = (tally.ok ?? 0) + (tally.info ?? 0), warming = model.ports.find((p) => p.state.kind === 'warming'), blind = blindness(model);
+	const tally = Object.fromEntries(kinds), judged = (tally.ok ?? 0) + (tally.info ?? 0), warming = model.ports.find((p) => p.state.kind === 'warming');
 	if (blind !== null)
 		return {...blind, lines: [judged > 0 && `No problems found on ${count(judged, 'other port')} in use.`].filter(Boolean)};
 	if (judged === 0 && warming)
@@ -127,7 +112,7 @@ function headline(page, model) {
 }
 
 function makeTally(model) {
-	const tally = tallyOf(model), total = model.ports?.length ?? 0;
+	const tally = nodeTally(model).kinds, total = model.ports?.length ?? 0;
 	if (total === 0)
 		return null;
 	return [makeBar(tally.map(([kind, n]) => `${n} ${STATES[kind].label}`).join(', '), tally.map(([kind, n]) => [n, kind]), total),
@@ -217,17 +202,6 @@ function makeCellRow(page, model, cells, reached) {
 		'aria-label': `${shown(p.key)}, VF ${cellName(p)}: ${p.state.text}${p.facts.pod ? `, ${shown(podKey(p.facts))}` : ''}`, 'data-tip': `${shown(p.key)}: ${p.state.text}${p.facts.pod ? `, pod ${shown(podKey(p.facts))}` : ''}`}, cellName(p))));
 }
 
-// The worst state of the PF and of those of its VFs that have a verdict, or are in a pod and not known to be fine.
-function laneState(lane) {
-	return worstState([lane.head.state, ...lane.ports.filter((p) => p.verdicts.length > 0 || isBlind(p)).map((p) => p.state)]);
-}
-
-// The mark of a lane. If its state is that of a VF, the mark is a link to that VF.
-function makeLaneMark(lane) {
-	const state = laneState(lane), p = lane.ports.find((one) => one.state === state) ?? lane.head;
-	return p === lane.head ? makeMark(state.kind) : make('a', {class: 'mark-link', href: portLink(p.facts), 'aria-label': `${shown(p.key)}: ${state.text}`, 'data-tip': `${shown(p.key)}: ${state.text}`}, makeMark(state.kind, false));
-}
-
 function makeTraffic(model, lane) {
 	if (isDown(lane.head))
 		return make('span', {class: 'state', 'data-kind': lane.head.verdicts.find(isProblemVerdict)?.severity ?? 'warning'}, 'Link down');
@@ -249,7 +223,7 @@ function makeLaneValue(model, lane, name) {
 
 function makeLane(page, model, lane, reached) {
 	const {head} = lane;
-	return make('tr', {key: head.key, 'data-row': 'lane'}, make('th', {scope: 'row'}, make('div', {class: 'rail-name'}, makeLaneMark(lane), make('div', {}, makePortLink(head.facts), head.facts.netdev && make('div', {class: 'quiet'}, cutName(head.facts.netdev))))),
+	return make('tr', {key: head.key, 'data-row': 'lane'}, make('th', {scope: 'row'}, make('div', {class: 'rail-name'}, makeMark(head.state.kind), make('div', {}, makePortLink(head.facts), head.facts.netdev && make('div', {class: 'quiet'}, cutName(head.facts.netdev))))),
 		make('td', {class: 'traffic'}, makeTraffic(model, lane)), LANE_SIGNALS.map((name) => makeLaneValue(model, lane, name)),
 		make('td', {class: 'c-spark'}, trafficSpark(model, lane.ports)), make('td', {class: 'c-vfs'}, lane.children.length ? makeCells(page, model, lane, reached) : make('span', {class: 'zero'}, 'none')));
 }
@@ -353,10 +327,14 @@ function isOfProblem(model, f) {
 }
 
 function makeAgentBeside(page, model) {
-	const {doctor} = model.documents, findings = (doctor?.findings ?? []).filter((f) => !isOfProblem(model, f) && f !== rejectedConfig(model)?.found);
+	const {doctor} = model.documents, findings = (doctor?.findings ?? []).filter((f) => !isOfProblem(model, f) && f !== rejectedConfig(model)?.found), elsewhere = (doctor?.findings.length ?? 0) - findings.length;
 	return makePanel('Agent', make('a', {href: '#agent', 'aria-label': 'all about the agent'}, 'All'), doctor === null ? make('p', {class: 'quiet'}, page.missing('api/v1/doctor')) : findings.length === 0 ? make('p', {class: 'quiet'}, model.dead ? 'Not known now.' : doctor.findings.length > 0 ? 'Agent health: no findings but those listed here.' : 'Agent health: no findings.')
-		: findingGroups(findings).slice(0, 4).map((group, i) => [group[0], group, i]).map(([f, group, i]) => make('div', {class: 'agent-line', key: String(i)}, make('p', {}, makeMark('unhealthy', false), ' ', makeFindingTitle(f), group.slice(0, OBJECTS_NAMED).map((one, n) => one.object && [n > 0 ? ', ' : ' ', makeObjectLink(model, one.object)]), group.length > OBJECTS_NAMED && ` and ${group.length - OBJECTS_NAMED} more`), make('p', {class: 'quiet clip two', 'data-tip': inWords(shown(f.what))}, sentenceCase(inWords(shown(f.what)))))));
+		: findingGroups(findings).slice(0, 4).map((group, i) => [group[0], group, i]).map(([f, group, i]) => make('div', {class: 'agent-line', key: String(i)}, make('p', {}, makeFindingMark(model, group), ' ', makeFindingTitle(model, f), group.slice(0, OBJECTS_NAMED).map((one, n) => one.object && [n > 0 ? ', ' : ' ', makeObjectLink(model, one.object)]), group.length > OBJECTS_NAMED && ` and ${group.length - OBJECTS_NAMED} more`), make('p', {class: 'quiet clip two', 'data-tip': inWords(shown(f.what))}, sentenceCase(inWords(shown(f.what)))))),
+	findings.length > 0 && elsewhere > 0 && make('p', {class: 'quiet'}, `and ${count(elsewhere, 'finding')} among the problems`));
 }
+
+// What to check on a node whose agent has no findings.
+const NO_PORTS_STEPS = ['`lspci` lists the NICs of this node.', '`rdma link` lists the RDMA devices that their drivers have made.', 'A NIC without one: load the RDMA module of its driver, for example `modprobe mlx5_ib`.'];
 
 // Shown in place of problems, figures and rails if the node has no port.
 function makeNoPorts(page, model) {
@@ -364,7 +342,7 @@ function makeNoPorts(page, model) {
 	return make('div', {class: 'halves'},
 		makePanel('What is here instead', null, devices === null ? make('p', {class: 'quiet'}, page.missing('api/v1/devices')) : devices.length === 0 ? make('p', {class: 'quiet'}, 'No network device was found.')
 			: make('ul', {class: 'findings'}, devices.map((d) => make('li', {key: d.id}, make('p', {}, d.netdevs.map((netdev) => [make('strong', {}, cutName(netdev.name)), ' ']), makeCode(d.id)), make('p', {class: 'quiet'}, [d.driver, d.why].filter(Boolean).map(shown).join(': ')))))),
-		makePanel('Next steps', make('a', {href: '#agent'}, 'Agent health'), doctor === null ? make('p', {class: 'quiet'}, page.missing('api/v1/doctor')) : doctor.findings.length === 0 ? make('p', {class: 'quiet'}, 'Agent health: no findings.')
+		makePanel('Next steps', make('a', {href: '#agent'}, 'Agent health'), doctor === null ? make('p', {class: 'quiet'}, page.missing('api/v1/doctor')) : doctor.findings.length === 0 ? make('ul', {class: 'findings'}, NO_PORTS_STEPS.map((step) => make('li', {key: step}, withCode(step))))
 			: make('ul', {class: 'findings'}, findingGroups(doctor.findings).map((group, i) => makeFinding(model, group, i)))));
 }
 
@@ -386,9 +364,9 @@ class OverviewView {
 
 	render(model) {
 		const {page} = this, notice = this.seek(model), {kind, title, lines} = page.headline, hasPorts = (model.ports ?? []).length > 0, isEmpty = model.ports !== null && !hasPorts;
-		const isBlindFirst = hasPorts && !model.dead && blindness(model)?.kind === 'critical'; // as urgent as the problems above it
+		const isBlindFirst = hasPorts && blindness(model)?.kind === 'critical'; // as urgent as the problems above it
 		return [make('header', {class: 'headline'}, make('div', {class: 'view-head'}, makeMark(kind), make('h1', {}, title)), lines.length > 0 && make('p', {class: 'quiet'}, lines.flatMap((line, i) => [i > 0 && ' ', line])), makeTally(model)), notice,
-			make('div', {class: 'overview'}, make('div', {class: 'column'}, isEmpty && makeNoPorts(page, model), hasPorts && model.verdicts.length === 0 && makeBlind(page, model), makeProblems(page, model, model.verdicts, model.ended), makeConfigLine(model), hasPorts && isBlindFirst && model.verdicts.length > 0 && makeBlind(page, model), hasPorts && make('section', {class: 'panel figures', 'aria-labelledby': 'figures-title'}, make('h2', {id: 'figures-title', class: 'unseen'}, 'All ports'), FIGURES.map((figure) => makeFigure(model, figure))), hasPorts && makeRails(page, model), hasPorts && makeAffected(model), hasPorts && !isBlindFirst && model.verdicts.length > 0 && makeBlind(page, model)),
+			make('div', {class: 'overview'}, make('div', {class: 'column'}, isEmpty && makeNoPorts(page, model), makeConfigLine(model), hasPorts && model.verdicts.length === 0 && makeBlind(page, model), makeProblems(page, model, model.verdicts, model.ended), hasPorts && isBlindFirst && model.verdicts.length > 0 && makeBlind(page, model), hasPorts && make('section', {class: 'panel figures', 'aria-labelledby': 'figures-title'}, make('h2', {id: 'figures-title', class: 'unseen'}, 'All ports'), FIGURES.map((figure) => makeFigure(model, figure))), hasPorts && makeRails(page, model), hasPorts && makeAffected(model), hasPorts && !isBlindFirst && model.verdicts.length > 0 && makeBlind(page, model)),
 				make('div', {class: 'column'}, makePoolsBeside(page, model), makeEventsBeside(model), !isEmpty && makeAgentBeside(page, model)))];
 	}
 

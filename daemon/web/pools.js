@@ -3,10 +3,10 @@
 
 const TROUBLE_MOST = 6; // devices in trouble that are listed where the others are folded
 
-// The state of a device: that of its port, because an allocated device may have problems, too.
+// The state of a device: that of its port, because an allocated device may have problems, too; "through" if only its PF has them.
 function deviceKind(model, device, r) {
 	const p = model.portByName.get(device.id);
-	return p ? p.state.kind : model.dead ? 'unknown' : r.healthy === false ? 'unhealthy' : r.state === 'free' ? 'idle' : 'unknown';
+	return p ? (r.healthy !== false && ownKind(p) === 'through' ? 'through' : p.state.kind) : model.dead ? 'unknown' : r.healthy === false ? 'unhealthy' : r.state === 'free' ? 'idle' : 'unknown';
 }
 
 // Those in trouble first, then those in use, then those that are free.
@@ -16,7 +16,13 @@ function deviceRank({r, kind}) {
 }
 
 function hasDeviceProblem({r, kind}) {
-	return r.healthy === false || isProblem({state: {kind}}) || kind === 'unhealthy';
+	return r.healthy === false || isProblem({state: {kind}}) || ['through', 'unhealthy'].includes(kind);
+}
+
+// "2 with a problem, 24 through their PF"
+function poolProblems(bad) {
+	const through = bad.filter(({kind}) => kind === 'through').length, own = bad.length - through;
+	return [own > 0 && `${grouped(own)} with a problem`, through > 0 && `${grouped(through)}${own > 0 ? '' : ' with a problem'} through ${through === 1 ? 'its' : 'their'} PF`].filter(Boolean).join(', ');
 }
 
 // {device, r: what the pool knows of it, kind} of the devices of an exclusive pool, in the order of their list.
@@ -40,7 +46,7 @@ function poolDevices(page, model, pool, rows) {
 	if (rows.length === 0)
 		return null;
 	const unfolded = page.unfolded.has(`pool ${pool.name}`), bad = rows.filter(hasDeviceProblem), listed = unfolded ? rows : bad.slice(0, TROUBLE_MOST);
-	return [make('div', {class: 'pool-head'}, bad.length > 0 && make('h3', {}, `${grouped(bad.length)} with a problem${listed.length < bad.length ? `, the worst ${listed.length} listed` : ''}`),
+	return [make('div', {class: 'pool-head'}, bad.length > 0 && make('h3', {}, `${poolProblems(bad)}${listed.length < bad.length ? `; ${listed.length} listed` : ''}`),
 		makeButton(unfolded ? 'Show fewer' : `Show all ${grouped(rows.length)}`, () => page.unfold(`pool ${pool.name}`), {class: 'link', 'aria-expanded': String(unfolded), 'aria-label': `${unfolded ? 'Show fewer' : `Show all ${grouped(rows.length)}`} devices of ${shown(pool.name)}`})),
 		listed.length > 0 && make('ul', {class: 'pool-devices'}, listed.map(({device, r, kind}) =>
 			make('li', {key: device.id}, makeMark(kind), ' ', makeObjectLink(model, device.id), ' ', makeDeviceState(model, device, r, pool, kind), r.holder && makePodLink({namespace: r.holder.namespace, name: r.holder.pod}))))];
@@ -50,7 +56,7 @@ function makePool(page, model, pool) {
 	const state = model.poolState(pool), rows = poolRows(model, pool), bad = rows.filter(hasDeviceProblem), worst = model.dead ? state : worstState([state, ...bad.map(({kind}) => ({kind}))]), number = (title, text) => make('div', {}, make('p', {class: 'quiet'}, title), make('p', {class: model.dead ? 'big quiet' : 'big'}, text));
 	const explained = state.kind !== 'ok' && state.kind !== 'unhealthy' && (!model.dead || pool.devices === 0);
 	return make('section', {class: 'panel pool', key: pool.name, 'aria-label': shown(pool.name)}, make('header', {}, make('h2', {}, makeMark(worst.kind), ' ', make('span', {class: 'prefix'}, shown(pool.name.slice(0, pool.name.lastIndexOf('/') + 1))), make('bdi', {}, shown(pool.name.slice(pool.name.lastIndexOf('/') + 1)))),
-		pool.shared && make('span', {class: 'quiet'}, 'shared'), make('span', {class: 'grow'}), makeState(['ok', 'unhealthy'].includes(state.kind) && bad.length > 0 ? {...state, kind: worst.kind, text: `${grouped(bad.length)} with a problem${state.kind === 'unhealthy' ? `, ${grouped(pool.devices - pool.healthy)} unhealthy` : ''}`} : state)),
+		pool.shared && make('span', {class: 'quiet'}, 'shared'), make('span', {class: 'grow'}), makeState(['ok', 'unhealthy'].includes(state.kind) && bad.length > 0 ? {...state, kind: worst.kind, text: `${poolProblems(bad)}${state.kind === 'unhealthy' ? `, ${grouped(pool.devices - pool.healthy)} unhealthy` : ''}`} : state)),
 	explained && make('p', {class: 'quiet'}, `${sentenceCase(shown(state.why))}.`),
 	pool.devices > 0 && [make('div', {class: 'numbers'}, number('Total', grouped(pool.devices)), number('Healthy', grouped(pool.healthy)), number('Allocated', grouped(pool.allocated)), number(model.dead ? 'Available, last known' : 'Available', grouped(pool.free))), poolBar(model, pool), poolLegend(model, pool)],
 	poolDevices(page, model, pool, rows));

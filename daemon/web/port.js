@@ -26,8 +26,7 @@ class PortView {
 			make('span', {class: 'quiet'}, [facts.netdev && shown(facts.netdev), facts.kind === 'vf' ? `VF ${facts.vf}` : p.lane && `${facts.kind === 'pf' ? 'PF of ' : ''}rail ${p.lane.n}`].filter(Boolean).join(', ')),
 			p.verdicts.length > 0 && make('span', {class: 'state', 'data-kind': p.state.kind}, [count(p.verdicts.filter(isProblemVerdict).length, 'problem'), count(p.verdicts.filter((v) => !isProblemVerdict(v)).length, 'note')].filter((text) => !text.startsWith('0 ')).join(', '), model.dead && ', last known'), p.state.kind === 'ok' && makeState(p.state)),
 		p.verdicts.length === 0 && (p.troubles.length === 0 || model.dead) && p.state.kind !== 'ok' && makeNotice(p.state),
-		near.length > 0 && make('p', {class: 'notice', 'data-kind': near[0].state.kind}, 'On the same rail: ', near.slice(0, 3).map((other) => [makePortLink(other.facts), ` ${other.state.why}. `])),
-		makeProblems(page, model, p.verdicts, p.ended), !model.dead && makeTroubles(model.uncovered(p, p.troubles), model.isOfPod(p)), this.cards(model, p), this.history.render(model, [p], [...p.ended, ...p.verdicts], model.eventsOf(p)), this.tabs(model, p)];
+		makeProblems(page, model, p.verdicts, p.ended), near.length > 0 && make('p', {class: 'quiet'}, 'On the same rail: ', near.slice(0, 3).map((other) => [makePortLink(other.facts), ` ${other.state.why}. `])), !model.dead && makeTroubles(model.uncovered(p, p.troubles), model.isOfPod(p)), this.cards(model, p), this.history.render(model, [p], [...p.ended, ...p.verdicts], model.eventsOf(p)), this.tabs(model, p)];
 	}
 
 	// Scrolls to the tab that the address names, again and again until the charts above it are drawn.

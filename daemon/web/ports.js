@@ -23,6 +23,11 @@ function linkText(p) {
 	return isKnown(facts.rateBitsPerSecond) ? `${shortNumber(facts.rateBitsPerSecond / 1e9)} G` : UNKNOWN;
 }
 
+// The severity of a link that is down: of its own problem, that of its PF, or the trouble of its pod's device.
+function linkSeverity(p) {
+	return (p.verdicts.find(isProblemVerdict) ?? (isDown(p.lane?.head ?? p) ? p.pfVerdict : null))?.severity ?? (p.state.isTrouble && isProblem(p) ? p.state.kind : null);
+}
+
 // The number of pods with VFs of a PF, which share its link; null: none.
 function makeVfPods(p) {
 	const pods = isWire(p) ? [...new Set(p.lane.children.filter((vf) => vf.facts.pod).map((vf) => podKey(vf.facts)))] : [];
@@ -36,7 +41,7 @@ function portColumns(modelOf, stateOf = (p) => p.state) {
 		{id: 'state', title: 'State', cell: (p) => make('span', {class: 'stated'}, makeState(stateOf(p)), p.verdicts.length > 1 && make('span', {class: 'quiet'}, `+${p.verdicts.length - 1}`)), sort: (p) => stateRank(stateOf(p))},
 		{id: 'pod', title: 'Pod', cell: (p) => (p.facts.pod ? makePodLink(p.facts) : makeVfPods(p) ?? make('span', {class: 'zero'}, p.facts.kind === 'pf' ? 'host' : '–')), sort: (p) => (p.facts.pod ? podKey(p.facts) : null)},
 		{id: 'lane', title: 'Rail', number: true, cell: (p) => (p.lane ? make('a', {href: placeLink(['ports'], {rail: String(p.lane.n)})}, String(p.lane.n)) : '–'), sort: (p) => p.lane?.n},
-		{id: 'link', title: 'Link', number: true, cell: (p) => make('span', {class: isDown(p) ? 'quiet' : null, 'data-hot': isDown(p) ? (p.verdicts.find(isProblemVerdict) ?? (isDown(p.lane?.head ?? p) ? p.pfVerdict : null))?.severity : null}, linkText(p)), sort: (p) => (isDown(p) ? 0 : p.facts.rateBitsPerSecond)},
+		{id: 'link', title: 'Link', number: true, cell: (p) => make('span', {class: isDown(p) ? 'quiet' : null, 'data-hot': isDown(p) ? linkSeverity(p) : null}, linkText(p)), sort: (p) => (isDown(p) ? 0 : p.facts.rateBitsPerSecond)},
 		...PORT_SIGNALS.map((name) => signalColumn(name, modelOf)),
 		{id: 'spark', get title() { return sparkTitle(modelOf()); }, cell: (p) => trafficSpark(modelOf(), wirePorts(p), [p])},
 	];
@@ -54,11 +59,9 @@ function isKind(...kinds) {
 	return (item) => kinds.includes(item.state.kind);
 }
 
-const isProblem = isKind('critical', 'warning');
-
 function portFilters(model) {
 	return {
-		show: [{value: 'problems', label: 'Problems', kind: 'worst', test: isProblem}, {value: 'info', label: 'Information', kind: 'info', test: isKind('info')}, {value: 'unhealthy', label: 'Unhealthy', kind: 'unhealthy', test: isKind('unhealthy')},
+		show: [{value: 'problems', label: 'Problems', kind: 'worst', test: isOwnProblem}, {value: 'through', label: 'Through their PF', kind: 'through', test: (p) => ownKind(p) === 'through'}, {value: 'info', label: 'Information', kind: 'info', test: isKind('info')}, {value: 'unhealthy', label: 'Unhealthy', kind: 'unhealthy', test: isKind('unhealthy')},
 			{value: 'unknown', label: 'Not judged', kind: 'unknown', test: isKind('unknown', 'warming')}, {value: 'used', label: 'In use', test: (p) => model.isInUse(p)},
 			{value: 'down', label: 'Down', test: (p) => isDown(p) && p.state.kind !== 'idle'}, {value: 'ok', label: 'No problem found', test: isKind('ok')},
 			{value: 'idle', label: 'Not in use', test: isKind('idle')}],

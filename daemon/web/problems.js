@@ -102,6 +102,8 @@ function problemTimes(model, verdicts) {
 		return [`${sentenceCase(endOf(verdicts[0]).said)} ${span(model.nowMs - ended)} ago`, `${verdicts[0].severity}, ${endOf(verdicts[0]).lasted} ${span(sumOf(bandsOf(model, verdicts).map(({from, to}) => to - from)))}`];
 	if (model.dead)
 		return [['Since ', makeTime(onset)], 'not known now'];
+	if (verdicts.length === 1 && /\bdown for$/.test(mainEvidence(verdicts[0])?.name ?? '')) // the number is the time already
+		return [['Since ', makeTime(onset)], verdicts[0].clearingSinceMs ? 'improving' : ''];
 	return [`For ${span(model.nowMs - onset)}`, verdicts.every((v) => v.clearingSinceMs) ? 'improving' : ['since ', makeTime(onset)]];
 }
 
@@ -139,6 +141,14 @@ function makeFailures(page, model, v, main) {
 		make('p', {class: 'quiet much-of', 'data-tip': title}, make('span', {class: 'clip'}, `${title},`), make('span', {}, lastMs === null ? `from ${clock(Date.parse(v.onset))}` : `last at ${clock(lastMs)}`))];
 }
 
+// The limit beside a number. A number that is below it while the problem is open does not end the problem: a warning ends below half of its limit.
+function limitText(v, main) {
+	if (v.ended || isBeyond(v, main) || LESS_IS_WORSE.has(v.cause) || !['ratio', '1/s', 'B/s'].includes(main.unit))
+		return evidenceLimit(main);
+	const limit = (value) => evidenceLimit({...main, threshold: value}).replace('limit ', '');
+	return `${v.severity} from ${limit(main.threshold)}${v.severity === 'warning' ? `, ends below ${limit(HELD_FROM * main.threshold)}` : ''}`;
+}
+
 // Bits per second of the link of a verdict's port, or null.
 function linkRate(model, v) {
 	return model.portByKey.get(portKey(v))?.facts.rateBitsPerSecond ?? null;
@@ -155,9 +165,9 @@ function makeMuch(page, model, verdicts) {
 	if (isOfFailures(main))
 		return makeFailures(page, model, v, main);
 	const counted = main && chartText(v, main, linkRate(model, v));
-	const words = main && muchWords(main, onePerPort(verdicts).length, counted), isBelow = isLimited && !v.ended && !isBeyond(v, main);
-	return main && [make('p', {class: 'much', 'data-hot': v.ended || !isBeyond(v, main) ? null : v.severity}, evidenceText(main), words && make('small', {}, ` ${words}`)),
-		make('p', {class: 'quiet much-of', 'data-tip': [sentenceCase(shown(main.name)), counted].filter(Boolean).join(': ')}, make('span', {class: 'clip'}, isLimited ? `${evidenceTitle(main.name)},` : evidenceTitle(main.name)), isLimited && make('span', {}, `${isBelow && !LESS_IS_WORSE.has(v.cause) ? 'below ' : ''}${evidenceLimit(main)}`))];
+	const words = main && muchWords(main, onePerPort(verdicts).length, counted);
+	return main && [make('p', {class: 'much', 'data-hot': v.ended ? null : v.severity}, evidenceText(main), words && make('small', {}, ` ${words}`)),
+		make('p', {class: 'quiet much-of', 'data-tip': [sentenceCase(shown(main.name)), counted].filter(Boolean).join(': ')}, make('span', {class: 'clip'}, isLimited ? `${evidenceTitle(main.name)},` : evidenceTitle(main.name)), isLimited && make('span', {}, limitText(v, main)))];
 }
 
 function makeProblemSpark(model, verdicts) {

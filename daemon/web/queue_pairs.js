@@ -60,10 +60,13 @@ function queuePairTable(of) {
 }
 
 // Why there are none in a document, [title, line]: it is no answer if nothing could be read.
-function queuePairsEmpty(document, none) {
+function queuePairsEmpty(page, document, none) {
 	if (isKnown(document.source))
 		return ['No queue pairs', sentenceCase(shown(document.error ?? none))];
 	const parts = [make('a', {href: '#agent', class: 'in-text'}, 'Agent'), ' lists which parts of rocelet work.'];
+	const bpf = page.documents.get(AGENT_PATH, ['config'], DIAGNOSIS_READ_MS)?.parts.find((part) => part.name === 'BPF' && part.works !== true);
+	if (!document.error && bpf)
+		return ['Queue pairs cannot be read', `BPF is ${shown(bpf.what)}, and RDMA netlink has listed none.`, parts];
 	return document.error ? ['Queue pairs cannot be read', `${sentenceCase(shown(document.error)).replace(/\.$/, '')}.`, parts] : ['Queue pairs have not been read yet', 'Neither BPF events nor RDMA netlink have listed them.', parts];
 }
 
@@ -78,7 +81,7 @@ class QueuePairTable {
 		const {page, path, table} = this, document = page.documents.get(path, [], QP_READ_MS), items = queuePairItems(document);
 		table.show(items, page.query[this.sortName], page.documents.readAt(path));
 		table.element.hidden = items.length === 0;
-		return [table.element, items.length === 0 && (document === null ? makeLoading(page.missing(path)) : makeEmpty(...queuePairsEmpty(document, this.none)))];
+		return [table.element, items.length === 0 && (document === null ? makeLoading(page.missing(path)) : makeEmpty(...queuePairsEmpty(page, document, this.none)))];
 	}
 
 	done() {
@@ -91,7 +94,7 @@ class QueuePairsView extends ListView {
 		super(page, {title: 'Queue pairs', ...queuePairTable('node'), items: () => this.items(), epoch: (items) => troubleOf(items, (item) => item.key), note: () => this.note(),
 			words: ({qp, state}) => [qp.device, qp.netdev, qp.qpn, qp.address, qp.peerAddress, qp.pod && podKey(qp), qp.comm, qp.failure, qp.state, state.text],
 			filters: () => ({show: [{value: 'failed', label: 'Failed', kind: 'critical', test: isKind('critical')}, {value: 'trouble', label: 'In trouble', kind: 'worst', test: isKind('critical', 'warning', 'info')}]}),
-			missing: () => page.missing('api/v1/qps'), isUnread: () => this.document?.source === null, empty: () => queuePairsEmpty(this.document, 'No process uses RDMA here now.')});
+			missing: () => page.missing('api/v1/qps'), isUnread: () => this.document?.source === null, empty: () => queuePairsEmpty(page, this.document, 'No process uses RDMA here now.')});
 	}
 
 	items() {

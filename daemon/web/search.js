@@ -42,11 +42,11 @@ class Search {
 	things() {
 		const {model} = this.page;
 		return [
-			...model.verdicts.map((v) => ({is: 'Problem', text: sentenceCase(verdictSentence(v)), names: [v.cause, verdictTitle(v), v.sentence], about: portKey(v), kind: v.severity, href: portLink(v), words: [portKey(v), v.device, v.netdev, v.function, v.severity, ...v.symptoms.map(causeTitle), ...model.podsOf(v).flatMap((pod) => [podKey(pod), pod.name])]})),
+			...model.verdicts.map((v) => ({is: 'Problem', text: portKey(v), names: [v.cause, verdictTitle(v), v.sentence], about: sentenceCase(verdictSentence(v)), kind: v.severity, href: portLink(v), words: [portKey(v), v.device, v.netdev, v.function, v.severity, ...v.symptoms.map(causeTitle), ...model.podsOf(v).flatMap((pod) => [podKey(pod), pod.name])]})),
 			...(model.ports ?? []).map((p) => ({is: 'Port', text: p.key, names: [p.key, p.facts.device], about: [p.facts.netdev, p.facts.pod && podKey(p.facts), p.state.text].filter(Boolean).join(', '), kind: p.state.kind, href: portLink(p.facts), words: [...portWords(p), ...troubleWords(p)]})),
 			...(model.pods ?? []).map((pod) => ({is: 'Pod', text: pod.key, names: [pod.key, pod.name], about: pod.state.text, kind: pod.state.kind, href: podLink(pod), words: [...podWords(pod), ...troubleWords(pod)]})),
 			...(model.resources ?? []).map((pool) => [pool, model.poolState(pool)]).map(([pool, state]) => ({is: 'Pool', text: pool.name, names: [pool.name, pool.name.slice(pool.name.lastIndexOf('/') + 1)], about: state.kind === 'ok' ? '' : state.text, kind: state.kind, href: placeLink(['pools'], {q: pool.name}), words: troubleWords({state, verdicts: []})})),
-			...(model.documents.doctor?.findings ?? []).map((f) => ({is: 'Finding', text: sentenceCase(f.what), names: [f.kind, f.object], about: f.object ?? '', kind: 'unhealthy', href: '#agent', words: [f.what, f.help]})),
+			...(model.documents.doctor?.findings ?? []).map((f) => ({is: 'Finding', text: sentenceCase(f.what), names: [f.kind, f.object], about: f.object ?? '', kind: findingState(model, f)?.kind ?? 'unhealthy', href: '#agent', words: [f.what, f.help]})),
 			...[...new Set([...model.verdicts, ...model.ended].map((v) => v.cause))].map((cause) => ({is: 'Cause', text: cause, names: [cause, causeTitle(cause)], about: '', kind: 'info', href: placeLink(['ports'], {q: cause}), words: []})),
 			...VIEWS.map(({word, title}) => ({is: 'View', text: title, names: [title], about: '', kind: null, href: `#${word}`, words: []})),
 		];

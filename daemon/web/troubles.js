@@ -53,8 +53,32 @@ function troubleKind({severity, level}, isOfPod) {
 	return isOfPod && level >= 2 ? severity : 'unhealthy';
 }
 
+// "Link down, settings changed"
+function troubleTitles(troubles) {
+	return [...new Set(troubles.map(troubleTitle))].map((title, i) => (i > 0 ? lowerFirst(title) : title)).join(', ');
+}
+
 // The state of a device that has troubles but no verdict.
 function troubleState(troubles, isOfPod) {
-	const [first] = troubles, titles = [...new Set(troubles.map(troubleTitle))];
-	return {kind: troubleKind(first, isOfPod), isTrouble: true, text: titles.join(', ').replace(/(?<=, )[A-Z](?=[a-z ])/g, (c) => c.toLowerCase()), why: troubleText(first).replace(/\.$/, '')};
+	const [first] = troubles;
+	return {kind: troubleKind(first, isOfPod), isTrouble: true, text: troubleTitles(troubles), why: troubleText(first).replace(/\.$/, '')};
+}
+
+// The troubles in the message of an event "Unhealthy", which only a pod's device has: they are critical.
+function eventTroubles(e) {
+	const [, words] = (e.reason === 'Unhealthy' && / is unhealthy: ([a-z_]+(?:, [a-z_]+)*)$/.exec(e.message ?? '')) || [];
+	return words ? words.split(', ').map((word) => ({kind: 'device', severity: 'critical', level: 3, word})) : [];
+}
+
+const DEVICE_FINDINGS = new Set(['unhealthy', 'dirty', 'drift', 'chardev']);
+
+// The state of the device that a finding is about, as in all views; null: the finding is about something else, or the device has no trouble now.
+function findingState(model, f) {
+	const p = model.portByName.get(f.object) ?? model.portByKey.get(f.object);
+	if (!DEVICE_FINDINGS.has(f.kind) || !f.object)
+		return null;
+	if (p)
+		return p.troubles.length === 0 ? null : model.uncovered(p, p.troubles).length > 0 ? troubleState(model.uncovered(p, p.troubles), model.isOfPod(p)) : p.state;
+	const ofPods = (model.pods ?? []).flatMap((pod) => pod.troubles.filter(({device}) => device.id === f.object)), own = healthTroubles(model.deviceById.get(f.object), model.findings);
+	return ofPods.length > 0 ? troubleState(ofPods, true) : own.length > 0 ? troubleState(own, false) : null;
 }

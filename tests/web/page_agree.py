@@ -110,12 +110,12 @@ def a_pods_trouble_without_a_verdict():
                                           ("an attachment of a device with a port", "d.attachment = {...a, function: d.attachment?.function ?? null}; delete d.troubles", "Could not be cleaned", None)):
             page = altered(node, BAD % ("0000:99:00.1", f"{{ {change} }}"))
             if not said:  # its port, which is fine, is named
-                page.until(what, "document.querySelector('.blind a[href=\"#port/mlx5_2/1\"]') && document.getElementById('count').innerText.trim() === '1 in trouble'")
+                page.until(what, "document.querySelector('.blind a[href=\"#port/mlx5_2/1\"]') && document.getElementById('count').getAttribute('aria-label') === '1 warning'")
                 page.go(node.url + "#pod/train/job-7")
                 page.until(what, f"document.querySelector('.notice[data-kind=warning]')?.textContent.trim().startsWith('{title} on mlx5_2/1') && document.querySelector('.strip-empty') && !/No problems/.test(document.body.innerText)")
             else:
                 page.until(what, f"document.querySelector('.blind a[href=\"#pod/train/job-7\"]') && document.querySelector('.blind').innerText.includes({json.dumps(title)}) && document.querySelector('.blind').innerText.includes({json.dumps(said)})")
-                equal((page.text("h1"), page.run("document.querySelector('.headline .mark').dataset.kind"), page.text("#count").strip()), ("1 device of a pod is in trouble", "warning", "1 in trouble"))
+                equal((page.text("h1"), page.run("document.querySelector('.headline .mark').dataset.kind"), page.text("#count").strip()), ("1 device of a pod is in trouble", "warning", "1"))
                 page.go(node.url + "#pods?show=unhealthy")
                 page.until("in the list", f"{PODS_ROW}?.querySelector('.c-state').innerText.startsWith({json.dumps(title)}) && {PODS_ROW}.querySelector('.mark').dataset.kind === 'warning'")
                 page.go(node.url + "#pod/train/job-7")

@@ -418,7 +418,7 @@ def a_number_below_its_limit_says_so():
     with PageNode() as node:
         node.story(PF).play(TRAFFIC, LOSS)
         eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
-        for value, much, limit in ((0.07, "7.00 % mean", "below limit 10 %"), (0.2, "20.0 % mean", "limit 10 %")):
+        for value, much, limit in ((0.07, "7.00 % mean", "critical from 10 %"), (0.2, "20.0 % mean", "limit 10 %")):
             page = altered(node, MEAN % value)
             page.until("its number", "document.querySelector('.problem .much')")
             equal(page.run("[document.querySelector('.much').innerText.replace(/\\u00a0/g, ' '), document.querySelector('.much-of > span:last-child').innerText.replace(/\\u00a0/g, ' ')]"), [much, limit])

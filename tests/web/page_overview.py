@@ -66,7 +66,7 @@ def a_pods_port_that_is_down_is_not_under_green():
         page.until("not green", f"{HEAD_MARK} === 'warning' && {ICON} === '{AMBER}' && {COUNT} !== 'No problems' && document.querySelector('h1').innerText === '1 port of a pod is down'")
         page.until("which", "document.querySelector('.blind a[href=\"#port/mlx5_2/1\"]') && document.querySelector('.blind a[href=\"#pod/train/job-7\"]')")
         has(page, "No problems found on ")
-        page.until("its rail", f"['warning', 'unknown'].includes({RAIL % PF}.querySelector('.mark').dataset.kind)")
+        page.until("its cell", f"['critical', 'warning'].includes({RAIL % PF}.querySelector('a.cell[href=\"#port/mlx5_2/1\"]').dataset.kind)")
         silent(page, node.url)
         page.close()
         story.state("4: ACTIVE", "5: LinkUp")
@@ -77,13 +77,14 @@ def a_pods_port_that_is_down_is_not_under_green():
 
 
 @check
-def a_rail_is_as_bad_as_the_worst_of_its_ports():
+def a_rail_has_the_mark_of_its_port():
+    """That of its PF, as in all views; a VF's state is in its cell."""
     with PageNode() as node:
         node.story(VF).play(TRAFFIC, LOSS)
         eventually("a verdict", lambda: node.verdict(VF, "packet_loss"))
         severity = node.verdict(VF, "packet_loss")["severity"]
         page = opened(node)
-        page.until("its rail", f"{RAIL % PF}?.querySelector('.mark').dataset.kind === '{severity}'")
+        page.until("its rail", f"{RAIL % PF}?.querySelector('.mark').dataset.kind === page.model.portByKey.get('{PF}/1').state.kind && {RAIL % PF}.querySelector('a.cell[data-kind={severity}]')")
         page.until("another one", f"{RAIL % OTHER_PF}.querySelector('.mark').dataset.kind === 'ok'")
         # Each severity has its cell and its place in the legend, and an unknown cell differs from an idle one.
         legend = "getComputedStyle(document.querySelector('.legend-list .cell[data-kind=%s]'))"

@@ -39,6 +39,7 @@ from page_node import AXE, LIVE, LOSS, PageNode, axe_script, check, checks, figu
 from prefix_proxy import PrefixProxy  # noqa: E402
 from run_checks import run_checks  # noqa: E402
 import page_agree  # noqa: E402,F401  its checks are ours, too
+import page_counts  # noqa: E402,F401  the same
 import page_health  # noqa: E402,F401  the same
 import page_honest  # noqa: E402,F401  the same
 import page_overview  # noqa: E402,F401  its checks are ours, too

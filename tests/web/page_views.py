@@ -204,7 +204,7 @@ def a_rejected_configuration_is_a_band():
         equal(page.run("[document.querySelector('.rejected').dataset.kind, document.querySelector('.rejected a').hash]"), ["warning", "#config"])
         page.until("the part's severity", f"{CONFIG_PART}?.querySelector('.mark').dataset.kind === 'warning'")
         equal(page.run("/refused/.test(document.body.innerText)"), False)
-        # On the overview it is one line, below the problems.
+        # On the overview it is one line, above the problems.
         page.go(node.url + "#")
         page.until("a line", "document.querySelector('.rejected-line')")
         equal(page.text(".rejected-line").strip(), "Configuration rejected: config.json line\u00a02, diagnosis.warming_seconds is not a number. The previous one stays in use. Details")
