@@ -41,6 +41,7 @@ from run_checks import run_checks  # noqa: E402
 import page_agree  # noqa: E402,F401  its checks are ours, too
 import page_health  # noqa: E402,F401  the same
 import page_honest  # noqa: E402,F401  the same
+import page_layout  # noqa: E402,F401  the same
 import page_overview  # noqa: E402,F401  its checks are ours, too
 import page_reach  # noqa: E402,F401  its checks are ours, too
 import page_views  # noqa: E402,F401  the same

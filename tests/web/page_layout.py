@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of the layout: at each width, in each view and state, no text covers another one, and the room is given to what is read."""
+from daemon_python import PodResources, checkpoint, registered
+from diagnosis_python import OTHER_PF, PF, TRAFFIC, VF, VF_FUNCTION
+from kubelet_python import equal, eventually
+from page_node import LIVE, LOSS, PageNode, check, opened, run, silent
+
+# Pairs of texts whose visible ink overlaps: without what is clipped, folded or hidden, and without the sticky bar, which may cover the text below it.
+COVERED = """(() => {
+	const found = new Set(), texts = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), range = document.createRange();
+	const visible = (rect, e) => {
+		let {left, right, top, bottom} = rect;
+		for (; e && e !== document.body; e = e.parentElement) {
+			const style = getComputedStyle(e), box = e.getBoundingClientRect();
+			if (style.clipPath.startsWith('inset('))
+				return null;
+			if (style.overflowX !== 'visible')
+				[left, right, top, bottom] = [Math.max(left, box.left), Math.min(right, box.right), Math.max(top, box.top), Math.min(bottom, box.bottom)];
+		}
+		return right - left > 2 && bottom - top > 2 ? {left, right, top: top + (rect.height - 8) / 2, bottom: bottom - (rect.height - 8) / 2} : null;
+	};
+	while (walker.nextNode()) {
+		const node = walker.currentNode, e = node.parentElement;
+		if (!node.textContent.trim() || !e.checkVisibility() || e.closest('#tip, .skip, dialog:not([open])'))
+			continue;
+		range.selectNodeContents(node);
+		for (const rect of range.getClientRects()) {
+			const box = visible(rect, e);
+			if (box)
+				texts.push({...box, node, text: node.textContent.trim(), isBar: Boolean(e.closest('body > header, thead'))});
+		}
+	}
+	texts.sort((a, b) => a.top - b.top);
+	texts.forEach((a, i) => {
+		for (const b of texts.slice(i + 1)) {
+			if (b.top >= a.bottom)
+				break;
+			if (a.node !== b.node && a.isBar === b.isBar && Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - b.top > 1)
+				found.add(`${a.text} | ${b.text}`);
+		}
+	});
+	return [...found].slice(0, 8);
+})()"""
+COVER_WIDTHS = (320, 340, 360, 375, 400, 500, 600, 700, 800, 1024, 1180, 1440)
+COVER_VIEWS = ("", "ports", "port/mlx5_0/1", "port/mlx5_0/1?tab=minutes", "port/mlx5_0/1?tab=counters", "pods", "pod/inference-prod/vllm-qwen-72b-predictor-6d9f8-q4z7m", "qps", "pools", "events", "agent")
+
+
+def covered(page, what):
+    """[(what, width, pair)] of the page as it is now."""
+    found = []
+    for width in COVER_WIDTHS:
+        page.look(width, 900)
+        page.run("document.querySelectorAll('.problem h3 [aria-expanded=false]').forEach((b) => b.click())")
+        found += [(what, width, pair) for pair in page.run(COVERED)]
+    return found
+
+
+@check
+def no_text_covers_another():
+    """In all views, with problems on several ports, live and when rocelet does not answer; and in the runbook."""
+    with PageNode() as node:
+        kubelet, pods = registered(node), PodResources(node.dir)
+        pods.held = [("inference-prod", "vllm-qwen-72b-predictor-6d9f8-q4z7m", "main", "rocelet.dev/roce", VF_FUNCTION)]
+        checkpoint(node)
+        for device in (PF, OTHER_PF, VF):
+            node.story(device).play(TRAFFIC, LOSS)
+        for device in (PF, OTHER_PF):
+            eventually("a verdict", lambda device=device: node.verdict(device, "packet_loss"))
+        found = []
+        for place in ("runbook/", "runbook/packet_loss"):
+            page = run.browser.page(node.url + place)
+            found += covered(page, place)
+            page.close()
+        page = opened(node)
+        page.until("a group", "document.querySelector('.problem.group')")
+        for view in COVER_VIEWS:
+            page.run(f"location.hash = '#{view}'")
+            page.until("filled", "document.querySelector('main h1') && !/Loading/.test(document.querySelector('main').innerText)")
+            found += covered(page, view)
+        silent(page, node.url)
+        node.hang()
+        for view in ("", "port/mlx5_0/1", "events"):
+            page.run(f"location.hash = '#{view}'")
+            page.until("old", "document.body.dataset.old === 'yes' && document.querySelector('main h1')")
+            found += covered(page, f"old {view}")
+        node.wake()
+        page.until("live again", LIVE)
+        equal(found, [])
+        page.close()
+        pods.stop()
+        kubelet.stop()
