@@ -89,3 +89,35 @@ def no_text_covers_another():
         page.close()
         pods.stop()
         kubelet.stop()
+
+
+@check
+def the_runbook_has_the_bar_of_the_page():
+    """The same bar and theme, the current tab in sight, the room of a wide window used, and no file's name in place of a link."""
+    with PageNode() as node:
+        node.judged(PF)
+        page = opened(node, width=1440)
+        heights = {}
+        for width in (1440, 1024, 400):
+            page.look(width, 900)
+            heights[width] = page.run("document.querySelector('body > header').offsetHeight")
+        page.run("if (!isDark()) switchTheme()")
+        for place in ("runbook/", "runbook/packet_loss"):
+            page.go(node.url + place)
+            equal(page.run("document.documentElement.dataset.theme"), "dark")
+            for width, height in heights.items():
+                page.look(width, 900)
+                equal((width, page.run("document.querySelector('body > header').offsetHeight")), (width, height))
+                page.run("document.querySelector('header [aria-current]').scrollIntoView({block: 'nearest', inline: 'center'})")
+                equal((width, page.run("((tab, nav) => tab.left >= nav.left && tab.right <= nav.right)(...['header [aria-current]', 'header nav'].map((e) => document.querySelector(e).getBoundingClientRect()))")), (width, True))
+            page.look(1440, 900)
+            assert page.run("innerWidth - Math.max(...[...document.querySelectorAll('main, .contents a')].map((e) => e.getBoundingClientRect().right))") < 48
+            equal(page.run("document.body.innerText.match(/\\b\\w+\\.md\\b/g)"), None)
+        # The switch is the same setting.
+        page.run("document.getElementById('theme').click()")
+        equal(page.run("document.documentElement.dataset.theme"), "light")
+        page.go(node.url)
+        page.until("live", LIVE)
+        equal(page.run("document.documentElement.dataset.theme"), "light")
+        silent(page, node.url)
+        page.close()

@@ -599,7 +599,6 @@ def axe_finds_nothing():
 
 
 def judge_runbook(page, node, axe):
-    equal(page.run("document.scripts.length"), 0)
     page.run(axe + ";0")
     equal(page.run("axe.run({resultTypes: ['violations']}).then((r) => r.violations.map((v) => [v.id, v.nodes[0].html.slice(0, 200)]))"), [])
     equal(page.run("document.documentElement.scrollWidth <= innerWidth"), True)
@@ -609,7 +608,7 @@ def judge_runbook(page, node, axe):
 
 @check
 def the_runbook():
-    """The runbook of verdicts: a document without scripts, whose links lead to existing parts of it."""
+    """The runbook of verdicts: a document whose links lead to existing parts of it."""
     axe = axe_script()
     with PageNode() as node:
         for dark, width in ((False, 1280), (True, 400)):
