@@ -3,7 +3,7 @@
 
 const ROW_HEIGHT = 30;
 const OVERSCAN = 12; // rows beyond the window's edges
-const NARROW = window.matchMedia('(max-width: 899px)'); // rows are blocks of any height there
+const NARROW = window.matchMedia('(max-width: 699px)'); // rows are blocks of any height there
 const NARROW_ROWS = 100;
 const SORT_MS = 10000; // between two sortings by values that change
 

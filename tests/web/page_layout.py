@@ -121,3 +121,23 @@ def the_runbook_has_the_bar_of_the_page():
         equal(page.run("document.documentElement.dataset.theme"), "light")
         silent(page, node.url)
         page.close()
+
+
+@check
+def lists_are_tables_down_to_700():
+    """Name, state, pod, traffic and loss of a port in one row; below 700 px rows are blocks. Nothing is wider than its cell."""
+    with PageNode() as node:
+        node.story(PF).play(TRAFFIC, LOSS)
+        eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
+        page = opened(node, "#ports", width=700)
+        page.until("rows", "document.querySelectorAll('table.list tbody tr[data-row]').length === 6")
+        for width, height in ((899, 30), (800, 30), (700, 30), (699, None)):
+            page.look(width, 900)
+            page.until("drawn", f"document.querySelector('table.list').hasAttribute('data-blocks') === {'false' if height else 'true'}")
+            equal((width, page.run("document.documentElement.scrollWidth <= innerWidth")), (width, True))
+            if height:
+                equal((width, page.run("[...new Set([...document.querySelectorAll('table.list tbody tr[data-row]')].map((tr) => tr.offsetHeight))]")), (width, [height]))
+                equal((width, page.run("['name', 'state', 'pod', 'bytes_received', 'bytes_sent', 'loss'].filter((id) => !document.querySelector(`td.c-${id}, th.c-${id}`)?.offsetWidth)")), (width, []))
+                equal((width, page.run("[...document.querySelectorAll('.list thead th')].filter((th) => th.offsetWidth > 0 && th.firstChild.scrollWidth > th.clientWidth).map((th) => th.innerText)")), (width, []))
+        silent(page, node.url)
+        page.close()
