@@ -3,7 +3,7 @@
 from daemon_python import PodResources, checkpoint, registered
 from diagnosis_python import OTHER_PF, PF, TRAFFIC, VF, VF_FUNCTION
 from kubelet_python import equal, eventually
-from page_node import LIVE, LOSS, PageNode, check, opened, run, silent
+from page_node import LIVE, LOSS, PageNode, altered, check, opened, run, silent
 
 # Pairs of texts whose visible ink overlaps: without what is clipped, folded or hidden, and without the sticky bar, which may cover the text below it.
 COVERED = """(() => {
@@ -141,3 +141,36 @@ def lists_are_tables_down_to_700():
                 equal((width, page.run("[...document.querySelectorAll('.list thead th')].filter((th) => th.offsetWidth > 0 && th.firstChild.scrollWidth > th.clientWidth).map((th) => th.innerText)")), (width, []))
         silent(page, node.url)
         page.close()
+
+
+OF_PF = """(path, document) => { if (path === 'live') for (const v of document.verdicts ?? []) if (v.device === 'mlx5_0') Object.assign(v, {cause: 'fabric_congestion', pods: [{namespace: 'train', name: 'job-7'}], podCount: 1}); }"""
+
+
+@check
+def room_goes_to_what_is_read():
+    """A column that no port counts gives its room away and is named below the list. A state is whole; "(PF)" is, at any width, and has one spelling in all views."""
+    with PageNode() as node:
+        kubelet, pods = registered(node), PodResources(node.dir)
+        pods.held = [("train", "job-7", "main", "rocelet.dev/roce", VF_FUNCTION)]
+        checkpoint(node)
+        node.story(PF).play(TRAFFIC, LOSS)
+        eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
+        page = altered(node, OF_PF, "#ports", width=1440)
+        page.until("judged", "page.model.ports?.every((p) => p.facts.watch !== 'warming')")
+        page.until("no pause", "document.querySelector('.list tbody tr[data-row]') && !document.querySelector('.list .c-pause_sent')")
+        assert "Pause out, Pause in" in page.text(".uncounted"), page.text(".uncounted")
+        # It is there for those who sort by it.
+        page.run("page.ask({sort: '-pause_sent'})")
+        page.until("the column", "document.querySelector('.list th.c-pause_sent')")
+        for view, row in (("ports", "mlx5_2/1"), ("pods", "train/job-7"), ("pod/train/job-7", "mlx5_2/1")):
+            page.run(f"location.hash = '#{view}'")
+            state = f"[...document.querySelectorAll('table.list tbody tr')].find((tr) => tr.querySelector('th')?.innerText.replaceAll('\\n', '').startsWith('{row}'))?.querySelector('.c-state .state')"
+            page.until(view, f"{state}?.innerText === 'Fabric congestion (PF)'")
+            for width in (1440, 1180, 1024, 700):
+                page.look(width, 900)
+                whole, isInside = page.run(f"((state, cell) => [state.firstChild.scrollWidth <= state.firstChild.offsetWidth, state.lastChild.getBoundingClientRect().right <= cell.getBoundingClientRect().right])({state}, {state}.closest('td'))")
+                equal((view, width, whole or width == 700, isInside), (view, width, True, True))
+        silent(page, node.url)
+        page.close()
+        pods.stop()
+        kubelet.stop()
