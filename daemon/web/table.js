@@ -2,6 +2,7 @@
 // table.js - a table of any number of rows with a sortable, sticky head. Only visible rows are in the document.
 
 const ROW_HEIGHT = 30;
+const TALL_HEIGHT = 37; // of rows with a message of two lines
 const OVERSCAN = 12; // rows beyond the window's edges
 const NARROW = window.matchMedia('(max-width: 699px)'); // rows are blocks of any height there
 const NARROW_ROWS = 100;
@@ -31,13 +32,14 @@ class Table {
 	// onSort(text) is called with the order that the user has chosen.
 	constructor(what, onSort) {
 		Object.assign(this, {what, onSort, items: [], uncounted: [], places: new Map(), order: '', due: '', isWaiting: false, all: false, first: 0, last: -1, hovered: false});
+		this.rowHeight = what.columns.some(({id}) => id === 'message') ? TALL_HEIGHT : ROW_HEIGHT;
 		this.rows = new Map(); // key -> row in the document
 		this.head = make('tr', {'aria-rowindex': '1'});
 		this.above = make('tr', {class: 'spacer', 'aria-hidden': 'true'}, make('td')); // one cell: a colspan would also count hidden columns
 		this.below = make('tr', {class: 'spacer', 'aria-hidden': 'true'}, make('td'));
 		this.body = make('tbody', {onclick: openRow, onmouseover: () => { this.hovered = true; }, onmouseout: () => { this.hovered = false; }}, this.above, this.below);
 		this.more = makeButton('', () => { this.all = true; this.place(true); }, {class: 'more'});
-		this.table = make('table', {class: 'list'}, make('caption', {class: 'unseen'}, what.label), make('thead', {}, this.head), this.body);
+		this.table = make('table', {class: this.rowHeight === TALL_HEIGHT ? 'list tall' : 'list'}, make('caption', {class: 'unseen'}, what.label), make('thead', {}, this.head), this.body);
 		this.element = make('div', {class: 'table'}, this.table, this.more);
 		this.element.isOwn = true;
 		this.onScroll = () => this.place(false);
@@ -108,7 +110,7 @@ class Table {
 		if (NARROW.matches)
 			return [0, this.all ? n : Math.min(n, NARROW_ROWS)];
 		const top = this.body.getBoundingClientRect().top, height = window.innerHeight;
-		const first = Math.floor(-top / ROW_HEIGHT) - OVERSCAN, last = Math.ceil((height - top) / ROW_HEIGHT) + OVERSCAN;
+		const first = Math.floor(-top / this.rowHeight) - OVERSCAN, last = Math.ceil((height - top) / this.rowHeight) + OVERSCAN;
 		const begin = Math.max(0, Math.min(first - first % 2, n - 1));
 		return [begin, Math.max(begin, Math.min(n, last))];
 	}
@@ -134,8 +136,8 @@ class Table {
 		this.rows = kept;
 		this.fill(wanted);
 		const narrow = NARROW.matches;
-		this.above.firstChild.style.height = `${narrow ? 0 : first * ROW_HEIGHT}px`;
-		this.below.firstChild.style.height = `${narrow ? 0 : (this.items.length - last) * ROW_HEIGHT}px`;
+		this.above.firstChild.style.height = `${narrow ? 0 : first * this.rowHeight}px`;
+		this.below.firstChild.style.height = `${narrow ? 0 : (this.items.length - last) * this.rowHeight}px`;
 		this.more.hidden = last >= this.items.length || !narrow;
 		setText(this.more, `Show all ${grouped(this.items.length)}`);
 	}

@@ -174,3 +174,38 @@ def room_goes_to_what_is_read():
         page.close()
         pods.stop()
         kubelet.stop()
+
+
+MANY = """(path, document) => { if (path === 'live' && document.verdicts?.length) { const [v] = document.verdicts;
+    document.verdicts = [['packet_loss', 'packets are lost between the ports'], ['fabric_congestion', 'the fabric is congested, and congestion control slows senders down'], ['bad_link', 'the link has errors'], ['port_off', "the port of a pod's device is down, although no link went down"], ['peer_gone', 'a peer does not answer']]
+        .map(([cause, sentence]) => ({...v, cause, sentence, podCount: 12, pods: [{namespace: 'inference-prod', name: 'vllm-qwen-72b-predictor-6d9f8-q4z7m'}]})); document.verdictCount = 5; } }"""
+
+
+@check
+def the_first_screen_shows_the_rails():
+    """Problems are rows of two lines, so that the rails begin on the first screen; figures have one width; at 400 px every view of the bar is in sight."""
+    with PageNode() as node:
+        node.story(PF).play(TRAFFIC, LOSS)
+        eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
+        page = altered(node, MANY, width=1440)
+        page.until("five rows", "document.querySelectorAll('.problem-head').length === 5")
+        for width in (1440, 1180):
+            page.look(width, 900)
+            heights = page.run("[...document.querySelectorAll('.problem-head')].map((row) => row.offsetHeight)")
+            assert max(heights) <= 60, (width, heights)
+            equal((width, page.run("[...document.querySelectorAll('.problem-what, .problem h3 button')].filter((e) => e.getBoundingClientRect().right > e.closest('.problem-head').querySelector('.problem-much').getBoundingClientRect().left).length")), (width, 0))
+            widths = page.run("[...document.querySelectorAll('.figure')].map((e) => Math.round(e.getBoundingClientRect().width))")
+            assert max(widths) - min(widths) <= 1, (width, widths)
+        page.look(1440, 900)
+        top = page.run("document.querySelector('.rails').getBoundingClientRect().top - (document.querySelector('.problems > .note')?.offsetHeight ?? 0)")
+        assert top <= 560, top
+        page.run("byId('doctor').hidden = false; byId('doctor').innerText = '12'")
+        page.look(400, 900)
+        equal(page.run("[...document.querySelectorAll('#views a, #doctor')].filter((e) => e.offsetWidth > 0).every((e) => e.getBoundingClientRect().left >= 0 && e.getBoundingClientRect().right <= innerWidth)"), True)
+        # A message of two lines does not touch the rules of its row.
+        page.run("location.hash = '#events'")
+        page.look(1024, 900)
+        page.until("rows", "document.querySelector('td.c-message')")
+        equal(page.run("[...document.querySelectorAll('td.c-message .message')].filter((e) => e.offsetHeight + 4 > e.closest('td').offsetHeight).length"), 0)
+        silent(page, node.url)
+        page.close()
