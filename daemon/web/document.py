@@ -68,10 +68,9 @@ def check_names(texts):
         sys.exit(f"names that two scripts of the page have: {', '.join(twice)}")
 
 
-def policy(scripts, style):
+def policy(scripts, style, asks=""):
     allowed = " ".join(f"'sha256-{script}'" for script in scripts)
-    asks = f"script-src {allowed}; connect-src 'self'; " if scripts else ""
-    return f"default-src 'none'; {asks}style-src 'sha256-{style}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    return f"default-src 'none'; script-src {allowed}; {asks}style-src 'sha256-{style}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 
 def c_bytes(name, data):
@@ -103,14 +102,15 @@ def page(folder, npm_dir, schema, version):
     for pattern in (EARLY, SCRIPT):
         text, digest = gather(text, pattern, "script", lambda name: part(folder, npm_dir, name).replace("/*@SETTINGS@*/ {}", facts))
         digests.append(digest)
-    return c_rows("web", text, policy(digests, style))
+    return c_rows("web", text, policy(digests, style, "connect-src 'self'; "))
 
 
 def runbook_frame(folder, version):
-    """A document around @RUNBOOK@, with @TITLE@ and a link back, and its Content-Security-Policy."""
+    """A document around @RUNBOOK@, with @TITLE@ and a link back, and its Content-Security-Policy, which allows no requests."""
     text = read(folder + "/runbook.html").replace("@VERSION@", version)
     text, style = gather(text, STYLE, "style", lambda name: part(folder, None, name))
-    return text, policy([], style)
+    text, script = gather(text, SCRIPT, "script", lambda name: part(folder, None, name))
+    return text, policy([script], style)
 
 
 def links(title, rows, current=None):

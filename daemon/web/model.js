@@ -82,10 +82,15 @@ function verdictState(v) {
 	return {kind: v.severity, text: verdictTitle(v), why: sentenceCase(verdictSentence(v))};
 }
 
-// The state of a pod's port in views of the pod, which name the PF: a VF without a finding of its own has that of its PF, if that affects the pod.
+// The state of what has a verdict only through its PF.
+function stateOfPf(v) {
+	return {...verdictState(v), text: `${verdictTitle(v)} (PF)`, why: `Its PF ${shown(portKey(v))}: ${verdictSentence(v)}`, ofPf: true};
+}
+
+// The state of a pod's port in views of the pod: a VF without a finding of its own has that of its PF, if that affects the pod.
 function stateInPod(pod, p) {
 	const head = p.lane?.head, isBetter = head && head !== p && stateRank(p.state) > stateRank({kind: 'unhealthy'}), v = p.state.ofPf ? p.pfVerdict : isBetter ? pod.verdicts.find((one) => isProblemVerdict(one) && portKey(one) === head.key) : null;
-	return v ? {...verdictState(v), text: `${verdictTitle(v)} on ${shown(head.facts.device)} (PF)`, ofPf: true} : p.state;
+	return v ? stateOfPf(v) : p.state;
 }
 
 // The severity of a trouble as a number, as that of a verdict.
@@ -293,7 +298,7 @@ class Model {
 		const {facts} = p;
 		const found = worstFirst([p.verdicts[0], p.pfVerdict].filter(Boolean))[0], isWorse = found && troubleLevel(p.troubles[0]) > found.level;
 		if (found && !isWorse)
-			return p.verdicts[0]?.level === found.level ? verdictState(p.verdicts[0]) : {...verdictState(found), text: `${verdictTitle(found)} (PF)`, why: `Its PF ${shown(p.lane.head.key)}: ${verdictSentence(found)}`, ofPf: true};
+			return p.verdicts[0]?.level === found.level ? verdictState(p.verdicts[0]) : stateOfPf(found);
 		if (isWorse || (this.dead && this.isOfPod(p) && p.troubles.length > 0)) // last known, as verdicts are
 			return troubleState(p.troubles, this.isOfPod(p));
 		if (this.dead)
@@ -329,7 +334,7 @@ class Model {
 		if (pod.verdicts.length > 0 && !isWorse) {
 			// Of the worst verdicts, prefer one on a port of the pod's own.
 			const [worst] = pod.verdicts, own = new Set(pod.ports.map((p) => p.key)), v = pod.verdicts.find((one) => one.level === worst.level && own.has(portKey(one))) ?? worst;
-			return {...verdictState(v), at: v, more: new Set(pod.verdicts.map(portKey)).size - 1};
+			return {...(own.has(portKey(v)) || pod.ports.length === 0 ? verdictState(v) : stateOfPf(v)), at: v, more: new Set(pod.verdicts.map(portKey)).size - 1};
 		}
 		if (this.ports === null)
 			return {kind: 'unknown', text: 'Unknown', why: 'Its ports are not known yet'};

@@ -6,8 +6,9 @@ function makeMark(kind, spoken = true) {
 	return make('span', {class: 'mark', 'data-kind': kind, role: spoken ? 'img' : null, 'aria-label': spoken ? STATES[kind]?.label ?? 'ended' : null, 'aria-hidden': spoken ? null : 'true'});
 }
 
+// "(PF)", the only word that says that the fault is not the port's own, is never cut.
 function makeState(state) {
-	return make('span', {class: 'state', 'data-kind': state.kind, 'data-tip': state.why}, state.text);
+	return make('span', {class: state.ofPf ? 'state of-pf' : 'state', 'data-kind': state.kind, 'data-tip': state.why}, state.ofPf ? [make('span', {}, state.text.slice(0, -5)), make('span', {}, ' (PF)')] : state.text);
 }
 
 // The number of characters of a name's end that are kept: its last word, or its last two, "…worker-4" and "…9b6-q4z7m".

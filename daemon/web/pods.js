@@ -4,7 +4,7 @@
 function podSignalColumn(page, name) {
 	const {title, unit, about} = SIGNALS[name];
 	const value = (pod) => (pod.ports.length ? page.model.hotValueOf(pod.ports, name).v : null);
-	return {id: name, title, unit: UNITS[unit].name, about: sentenceCase(about), number: true, down: true, sort: value, cell: (pod) => {
+	return {id: name, title, unit: UNITS[unit].name, about: sentenceCase(about), number: true, down: true, isUncounted: (pod) => pod.ports.every((p) => isUncounted(page.model, p, name)), sort: value, cell: (pod) => {
 		const v = value(pod), [text, why] = pod.ports.length ? page.model.missing(pod.ports[0], name) : ['–', 'Not counted by pod: a slot of a shared device'];
 		return isKnown(v) ? make('span', {class: v === 0 ? 'zero' : 'value', 'data-hot': page.model.hotValueOf(pod.ports, name).hot}, inUnit(v, unit)) : makeAbsent(text, why);
 	}};

@@ -3,7 +3,12 @@
 
 function signalColumn(name, modelOf) {
 	const {title, unit, about} = SIGNALS[name];
-	return {id: name, title, unit: UNITS[unit].name, about: sentenceCase(about), number: true, down: true, cell: (p) => makePortValue(modelOf(), p, name), sort: (p) => modelOf().value(p, name)};
+	return {id: name, title, unit: UNITS[unit].name, about: sentenceCase(about), number: true, down: true, isUncounted: (p) => isUncounted(modelOf(), p, name), cell: (p) => makePortValue(modelOf(), p, name), sort: (p) => modelOf().value(p, name)};
+}
+
+// True if the port has no such counter. A number that is only not known yet, or not now, keeps its column.
+function isUncounted(model, p, name) {
+	return !isKnown(model.value(p, name)) && model.missing(p, name)[0] === '–';
 }
 
 function makePortValue(model, p, name) {

@@ -177,8 +177,8 @@ function makeProblemSpark(model, verdicts) {
 
 // A row of one verdict, or of several with the same cause and severity. The netdev is left out if there are pods, which need its place.
 function problemHead(page, model, verdicts, key, unfolded) {
-	const [v] = verdicts, byPort = onePerPort(verdicts), times = problemTimes(model, verdicts), title = (v.cause === 'link_flap' ? verdictTitle(v) : sentenceCase(v.sentence)).replace(/ \(direction: \w+\)/, ''), end = title.lastIndexOf(' ') + 1;
-	const name = verdicts.length > 1 ? [title.slice(0, end), make('span', {class: 'together'}, `${title.slice(end)}: ${groupText(verdicts)}`)] : title;
+	const [v] = verdicts, byPort = onePerPort(verdicts), times = problemTimes(model, verdicts), title = (v.cause === 'link_flap' ? verdictTitle(v) : sentenceCase(v.sentence)).replace(/ \(direction: \w+\)/, '');
+	const name = verdicts.length > 1 ? [make('span', {}, title), make('span', {class: 'together'}, `: ${groupText(verdicts)}`)] : make('span', {}, title);
 	return make('div', {class: 'problem-head', onclick: (event) => event.target.closest('a') || page.unfold(key)},
 		verdictMark(v),
 		make('div', {class: 'problem-what'},

@@ -55,7 +55,7 @@ function queuePairTable(of) {
 		{id: 'peer', title: 'Peer', cell: ({qp}) => make('span', {class: 'mono peer'}, cutName(qp.peerAddress, 10), isKnown(qp.peerQpn) && make('span', {class: 'quiet'}, String(qp.peerQpn))), sort: ({qp}) => qp.peerAddress},
 		queuePairCount('packets', 'Packets'), queuePairCount('ce', 'CE'), queuePairCount('naks', 'NAKs'), queuePairCount('retransmissions', 'Retrans.'),
 		{id: 'rtt', title: 'RTT', unit: 'µs', number: true, down: true, cell: ({qp}) => (roundTrip(qp) === null ? make('span', {class: 'absent', 'data-tip': 'No round trip was measured'}, '–') : scaled(roundTrip(qp) / 1000)), sort: ({qp}) => roundTrip(qp)},
-		{id: 'process', title: 'Process', cell: ({qp}) => (qp.kernel ? 'kernel' : qp.comm ? make('span', {class: 'peer'}, cutName(qp.comm, 5, 10), make('span', {}, String(qp.pid))) : '–'), sort: ({qp}) => qp.comm},
+		{id: 'process', title: 'Process', cell: ({qp}) => (qp.kernel ? 'kernel' : qp.comm ? make('span', {class: 'peer'}, cutName(qp.comm, 5), make('span', {}, String(qp.pid))) : '–'), sort: ({qp}) => qp.comm},
 	].filter(Boolean)};
 }
 

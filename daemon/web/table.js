@@ -2,8 +2,9 @@
 // table.js - a table of any number of rows with a sortable, sticky head. Only visible rows are in the document.
 
 const ROW_HEIGHT = 30;
+const TALL_HEIGHT = 37; // of rows with a message of two lines
 const OVERSCAN = 12; // rows beyond the window's edges
-const NARROW = window.matchMedia('(max-width: 899px)'); // rows are blocks of any height there
+const NARROW = window.matchMedia('(max-width: 699px)'); // rows are blocks of any height there
 const NARROW_ROWS = 100;
 const SORT_MS = 10000; // between two sortings by values that change
 
@@ -26,17 +27,19 @@ function openRow(event) {
 }
 
 class Table {
-	// what: {label, columns, keyOf(item), kindOf(item), sort: default}. A column: {id, title, unit, cell(item), sort(item), down: greatest first, number, class, isOptional: left out while no row has it}.
+	// what: {label, columns, keyOf(item), kindOf(item), sort: default}. A column: {id, title, unit, cell(item), sort(item), down: greatest first, number, class, isOptional: left out while no row has it,
+	// isUncounted(item): left out, and named below the table, while it is true of each row}.
 	// onSort(text) is called with the order that the user has chosen.
 	constructor(what, onSort) {
-		Object.assign(this, {what, onSort, items: [], places: new Map(), order: '', due: '', isWaiting: false, all: false, first: 0, last: -1, hovered: false});
+		Object.assign(this, {what, onSort, items: [], uncounted: [], places: new Map(), order: '', due: '', isWaiting: false, all: false, first: 0, last: -1, hovered: false});
+		this.rowHeight = what.columns.some(({id}) => id === 'message') ? TALL_HEIGHT : ROW_HEIGHT;
 		this.rows = new Map(); // key -> row in the document
 		this.head = make('tr', {'aria-rowindex': '1'});
 		this.above = make('tr', {class: 'spacer', 'aria-hidden': 'true'}, make('td')); // one cell: a colspan would also count hidden columns
 		this.below = make('tr', {class: 'spacer', 'aria-hidden': 'true'}, make('td'));
 		this.body = make('tbody', {onclick: openRow, onmouseover: () => { this.hovered = true; }, onmouseout: () => { this.hovered = false; }}, this.above, this.below);
 		this.more = makeButton('', () => { this.all = true; this.place(true); }, {class: 'more'});
-		this.table = make('table', {class: 'list'}, make('caption', {class: 'unseen'}, what.label), make('thead', {}, this.head), this.body);
+		this.table = make('table', {class: this.rowHeight === TALL_HEIGHT ? 'list tall' : 'list'}, make('caption', {class: 'unseen'}, what.label), make('thead', {}, this.head), this.body);
 		this.element = make('div', {class: 'table'}, this.table, this.more);
 		this.element.isOwn = true;
 		this.onScroll = () => this.place(false);
@@ -57,7 +60,8 @@ class Table {
 	// epoch: rows are put in order again when it changes, those sorted by numbers also every SORT_MS; else each stays where it is. While the table is held, it waits.
 	show(items, sortText, epoch) {
 		const sort = readSort(sortText) ?? readSort(this.what.sort);
-		this.columns = this.what.columns.filter((c) => !c.isOptional || items.some((item) => isKnown(c.sort(item))));
+		this.uncounted = this.what.columns.filter((c) => c.isUncounted && c.id !== sort.id && items.length > 0 && items.every(c.isUncounted));
+		this.columns = this.what.columns.filter((c) => !this.uncounted.includes(c) && (!c.isOptional || items.some((item) => isKnown(c.sort(item)))));
 		const column = this.what.columns.find((c) => c.id === sort.id && c.sort) ?? this.what.columns[0];
 		const due = `${epoch} ${column.number ? Math.floor(Date.now() / SORT_MS) : ''}`, order = `${sort.id} ${sort.down}`;
 		this.isWaiting = this.isHeld() && order === this.order && due !== this.due && this.places.size > 0;
@@ -106,7 +110,7 @@ class Table {
 		if (NARROW.matches)
 			return [0, this.all ? n : Math.min(n, NARROW_ROWS)];
 		const top = this.body.getBoundingClientRect().top, height = window.innerHeight;
-		const first = Math.floor(-top / ROW_HEIGHT) - OVERSCAN, last = Math.ceil((height - top) / ROW_HEIGHT) + OVERSCAN;
+		const first = Math.floor(-top / this.rowHeight) - OVERSCAN, last = Math.ceil((height - top) / this.rowHeight) + OVERSCAN;
 		const begin = Math.max(0, Math.min(first - first % 2, n - 1));
 		return [begin, Math.max(begin, Math.min(n, last))];
 	}
@@ -132,8 +136,8 @@ class Table {
 		this.rows = kept;
 		this.fill(wanted);
 		const narrow = NARROW.matches;
-		this.above.firstChild.style.height = `${narrow ? 0 : first * ROW_HEIGHT}px`;
-		this.below.firstChild.style.height = `${narrow ? 0 : (this.items.length - last) * ROW_HEIGHT}px`;
+		this.above.firstChild.style.height = `${narrow ? 0 : first * this.rowHeight}px`;
+		this.below.firstChild.style.height = `${narrow ? 0 : (this.items.length - last) * this.rowHeight}px`;
 		this.more.hidden = last >= this.items.length || !narrow;
 		setText(this.more, `Show all ${grouped(this.items.length)}`);
 	}
@@ -200,7 +204,13 @@ class ListView {
 		return [make('header', {class: 'view-head'}, make('h1', {}, spec.title), items && !spec.isUnread?.() && make('span', {class: 'quiet'}, isFiltered ? `${grouped(wanted.length)} of ${grouped(items.length)}` : grouped(items.length)),
 			spec.note?.(model) && make('span', {class: 'quiet'}, spec.note(model)), make('span', {class: 'quiet held', hidden: !this.table.isWaiting}, 'Order kept while you are in the table')),
 		make('div', {class: 'filters'}, this.input, Object.entries(filters).map(([name, choices]) => this.chips(name, choices, items ?? []))),
-		make('div', {class: 'panel flush'}, this.table.element, this.emptiness(model, items, wanted, isFiltered))];
+		make('div', {class: 'panel flush'}, this.table.element, this.emptiness(model, items, wanted, isFiltered)), this.uncounted(items)];
+	}
+
+	// The columns that are left out.
+	uncounted(items) {
+		const {uncounted} = this.table;
+		return items !== null && uncounted.length > 0 && make('p', {class: 'quiet uncounted'}, `Not counted on any port listed here: ${uncounted.map(({title}) => title).join(', ')}.`);
 	}
 
 	// Rows that are in the view's own order keep it while their states change; when all become unknown at once, each stays where it is.

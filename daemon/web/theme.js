@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// theme.js - light or dark: the user's choice, or else the system's, which the style sheet follows by itself.
+// theme.js - light or dark: the user's choice, or else the system's, which the style sheet follows by itself. The runbook has it, too.
 
 const darkSystem = window.matchMedia('(prefers-color-scheme: dark)');
 
@@ -22,7 +22,8 @@ function remember(name, value) {
 
 function applyTheme() {
 	const chosen = remembered('theme');
-	setAttribute(document.documentElement, 'data-theme', chosen === 'light' || chosen === 'dark' ? chosen : null);
+	if (chosen === 'light' || chosen === 'dark')
+		document.documentElement.setAttribute('data-theme', chosen);
 }
 
 function isDark() {

@@ -471,10 +471,10 @@ def the_runbook_is_a_part_of_the_page():
         page = run.browser.page(node.url + "runbook/packet_loss")
         equal(page.run("document.querySelector('.home').innerText"), name)
         reached = []
-        for _ in range(10):
+        for _ in range(11):
             page.key("Tab", "Tab", 9)
             reached.append(page.run("document.activeElement.innerText"))
-        equal(reached, ["Skip to contents", name, "Overview", "Ports", "Pods", "Queue pairs", "Pools", "Events", "Agent", "Runbook"])
+        equal(reached, ["Skip to contents", name, "Overview", "Ports", "Pods", "Queue pairs", "Pools", "Events", "Agent", "Runbook", "◐"])
         equal(page.run(f"{impacts}[0].startsWith('Jobs on the port')"), True)
         page.go(node.url + "runbook/no_such_cause")
         equal(page.run("[document.querySelector('h1').innerText, document.querySelector('.home').innerText]"), ["No such cause", name])

@@ -49,7 +49,7 @@ def a_cut_cable_is_one_problem_everywhere():
         page.until("its pod", "document.querySelector('.problem a[href=\"#pod/train/job-7\"]')")
         page.until("no finding beside it", "page.model.documents.doctor && ![...document.querySelectorAll('.agent-line')].some((e) => /Device unhealthy/.test(e.innerText))")
         for place, what in ((("ports", "Link down (PF)"), "[...document.querySelectorAll('table.list tbody tr')].find((tr) => tr.innerText.startsWith('mlx5_2/1'))?.querySelector('.c-state')"),
-                            (("pod/train/job-7", "Link down on mlx5_0 (PF)"), "document.querySelector('table.list tbody tr .c-state')"), (("port/mlx5_2/1", "Link down (PF)"), "document.querySelector('.notice')")):
+                            (("pod/train/job-7", "Link down (PF)"), "document.querySelector('table.list tbody tr .c-state')"), (("port/mlx5_2/1", "Link down (PF)"), "document.querySelector('.notice')")):
             page.go(node.url + "#" + place[0])
             page.until(place, f"{what}?.innerText.includes('{place[1]}')")
         for show in ("problems", "through"):

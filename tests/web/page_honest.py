@@ -147,10 +147,10 @@ def a_pods_state_names_its_port():
         page.close()
         # A problem of the PF is that of the pod's VF, in its colour: an outline, because the VF has none.
         page = altered(node, OF_PF, "#pods")
-        page.until("its port", "document.querySelector('.list .tag[data-of=pf]')?.getAttribute('aria-label') === 'mlx5_2/1: Packet loss on mlx5_0 (PF)'")
+        page.until("its port", "document.querySelector('.list .tag[data-of=pf]')?.getAttribute('aria-label') === 'mlx5_2/1: Packet loss (PF)'")
         equal(page.run("((style) => [style.backgroundColor, style.borderBottomWidth])(getComputedStyle(document.querySelector('.list .tag[data-of=pf]')))"), ["rgba(0, 0, 0, 0)", "3px"])
         page.go(node.url + "#pod/train/job-7")
-        page.until("its state", "document.querySelector('.list .c-state .state')?.innerText === 'Packet loss on mlx5_0 (PF)' && document.querySelector('.list .c-state .state').dataset.kind === document.querySelector('.list .c-name .mark').dataset.kind")
+        page.until("its state", "document.querySelector('.list .c-state .state')?.innerText === 'Packet loss (PF)' && document.querySelector('.list .c-state .state').dataset.kind === document.querySelector('.list .c-name .mark').dataset.kind")
         equal(page.run("document.querySelector('.list .c-name .mark').dataset.kind"), "critical")
         silent(page, node.url)
         page.close()

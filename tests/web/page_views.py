@@ -460,7 +460,7 @@ def search_finds_what_was_typed():
         silent(page, node.url)
         page.close()
         page = run.browser.page(node.url + "docs/runbook.md")
-        equal(page.run("[document.querySelector('nav a').innerText, getComputedStyle(document.querySelector('blockquote p'), '::first-letter').textTransform]"), [json.loads(node.get("/api/v1/live"))["node"], "uppercase"])
+        equal(page.run("[document.querySelector('.home').innerText, getComputedStyle(document.querySelector('blockquote p'), '::first-letter').textTransform]"), [json.loads(node.get("/api/v1/live"))["node"], "uppercase"])
         page.close()
         lister.stop()
         kubelet.stop()
