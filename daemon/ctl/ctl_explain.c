@@ -48,8 +48,10 @@ static enum ctl_exit ctl_explain_device(const struct ctl *c, const json_t *pods,
 	if (!explain)
 		return r;
 	answers.explain = explain;
-	answers.ports = ports = question_ask_quietly(c, of_ports, &no_daemon);
-	answers.diagnosis = diagnosis = question_ask_quietly(c, of_diagnosis, &no_daemon);
+	ports = question_ask_quietly(c, of_ports, &no_daemon);
+	diagnosis = question_ask_quietly(c, of_diagnosis, &no_daemon);
+	answers.ports = ports;
+	answers.diagnosis = diagnosis;
 	*ret = explain_of_device(&answers);
 	if (!*ret)
 		return question_no_memory(c);

@@ -243,7 +243,7 @@ def others(frame, text, fleet):
             data = document.replace("@RUNBOOK@", inside).encode()
             made += c_bytes(f"cause_{name}", data)
             listed += f" \\\n\tX({name}, {len(data)})"
-    return f"{made}#define WEB_OTHERS(X){listed}\n"
+    return f"{made}#define WEB_OTHERS(X){listed}\n#define WEB_SECTIONS(X) WEB_CAUSES(X) WEB_OTHERS(X)\n"
 
 
 def main():

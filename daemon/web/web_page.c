@@ -43,7 +43,7 @@ const struct web_page web_no_cause = {no_cause_packed, sizeof(no_cause_packed), 
 static const struct {
 	const char *name;
 	struct web_page page;
-} sections[] = {WEB_CAUSES(CAUSE_PAGE) WEB_OTHERS(CAUSE_PAGE)};
+} sections[] = {WEB_SECTIONS(CAUSE_PAGE)};
 
 const struct web_page *web_cause(const char *name)
 {
