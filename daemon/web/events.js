@@ -97,7 +97,7 @@ function eventTable(page) {
 
 class EventsView extends ListView {
 	constructor(page) {
-		super(page, {title: 'Events', ...eventTable(page), words: ({event}) => [event.reason, eventTitle(event), event.message, ...event.pods.map(podKey), event.device, page.model.portByName.get(event.device)?.key, event.type],
+		super(page, {title: 'Events', ...eventTable(page), words: ({event}) => [event.reason, eventTitle(event), event.message, ...eventPods(event).pods.map(podKey), event.device, page.model.portByName.get(event.device)?.key, event.type],
 			items: (model) => eventItems(model.store.events), epoch: eventEpoch, note: (model) => (model.store.startedMs === null ? '' : `since rocelet started at ${clock(model.store.startedMs)}`),
 			filters: () => ({severity: PROBLEM_KINDS.map((kind) => ({value: kind, label: sentenceCase(STATES[kind].label), kind, test: ({event}) => eventKind(event) === kind})),
 				topic: Object.entries(TOPICS).map(([value, reasons]) => ({value, label: sentenceCase(value), test: ({event}) => reasons.test(event.reason)}))}),

@@ -471,7 +471,7 @@ class Model {
 	}
 
 	eventsOfPod(pod) {
-		return this.store.events.filter((e) => e.pods.some((one) => podKey(one) === pod.key));
+		return this.store.events.filter((e) => eventPods(e).pods.some((one) => podKey(one) === pod.key));
 	}
 }
 

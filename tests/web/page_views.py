@@ -200,7 +200,7 @@ def a_rejected_configuration_is_a_band():
         equal(page.run("[...document.querySelectorAll('.findings li')].filter((e) => /warming_seconds/.test(e.innerText)).length"), 0)
         rows = dict(page.run(BAND))
         equal((rows["File"], rows["Key"], rows["Error"]), (f"{path}, line\u00a02", "diagnosis.warming_seconds", "Is not a number"))
-        assert rows["In force"].startswith("The previous configuration stays in use until the file is corrected, "), rows
+        assert rows["In force"].startswith("The previous configuration stays in use until the file is corrected; "), rows
         equal(page.run("[document.querySelector('.rejected').dataset.kind, document.querySelector('.rejected a').hash]"), ["warning", "#config"])
         page.until("the part's severity", f"{CONFIG_PART}?.querySelector('.mark').dataset.kind === 'warning'")
         equal(page.run("/refused/.test(document.body.innerText)"), False)
