@@ -80,7 +80,7 @@ def a_link_is_down_until_it_is_back():
     """Its problem is called "Link down" while it is, and "Link went down" once it is back, in every view."""
     with CutNode() as node:
         page = opened(node)
-        page.until("down", "document.querySelector('.problem h3')?.innerText === 'Link down' && /since \\d/.test(document.querySelector('.problem-when').innerText)")
+        page.until("down", "document.querySelector('.problem h3')?.innerText === 'Link down' && /since \\d/i.test(document.querySelector('.problem-when').innerText)")
         page.run("document.querySelector('.problem h3 button').click()")
         equal(page.run("/Link flap|The link went down/.test(document.querySelector('main').innerText)"), False)
         page.until("the event", "page.model.store.events.map(eventTitle).includes('Link down found')")
