@@ -756,7 +756,7 @@ static void answer_cause(const struct routes *r, const char *name,
  * prefix our paths. */
 static void redirect_to_runbook(struct http_reply *reply)
 {
-	static const char *const headers[] = {"Location", CAUSE_FOLDER + 1, NULL};
+	static const char *const headers[] = {"Location", &CAUSE_FOLDER[1], NULL};
 
 	reply->status = 308;
 	reply->headers = headers;
