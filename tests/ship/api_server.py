@@ -8,7 +8,7 @@ etcd, the API server and the controllers run on this machine; there are no nodes
 
 run: {helm}
 proves: k8s/deploy docs/start
-when: turns
+when: soak
 needs: control-plane
 """
 import base64
