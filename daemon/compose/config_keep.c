@@ -104,7 +104,7 @@ static bool config_keep_is_idle(const struct daemon *d)
 	const struct resource_table *t = resources_table(d->resources);
 	const struct attach_status *attachments;
 
-	if (t->held.source == POD_SOURCE_NONE)
+	if (t->held.source == POD_SOURCE_NONE || t->held_error[0])
 		return false;
 	if (d->engine &&
 	    (!attach_engine_is_ready(d->engine) || attach_engine_list(d->engine, &attachments) > 0))

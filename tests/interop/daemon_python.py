@@ -649,7 +649,7 @@ def a_part_of_the_file_is_wrong_at_a_restart():
 @check
 def the_configuration_of_an_idle_node_is_not_left():
     """An end in good order removes config.good if the file is correct and no pod has a device: an uninstalled rocelet leaves nothing."""
-    def end(listed=True, held=(), wrong=False):
+    def end(listed=True, held=(), wrong=False, fails=False):
         def is_in_use(document):
             return document.get("source") == "api" and len(document["pods"]) == len(held)
 
@@ -664,9 +664,13 @@ def the_configuration_of_an_idle_node_is_not_left():
             if wrong:
                 write(daemon.dir + "/config.json", "[]")
                 eventually("rejected", lambda: len(refusals_of(daemon)) == 1)
+            if fails:
+                pods.stop()
+                checkpoint(daemon)  # makes the daemon list the pods
+                eventually("doctor reports it", lambda: "pod-resources" in daemon.get("/api/v1/doctor"))
             kubelet.stop()
             daemon.quit()
-            if listed:
+            if listed and not fails:
                 pods.stop()
             return os.listdir(state)
 
@@ -676,6 +680,7 @@ def the_configuration_of_an_idle_node_is_not_left():
     equal(end(held=[("ns", "a", "c", ROCE, VFS[0])]), kept)
     equal(end(held=[("ns", "a", "c", "other.org/roce", VFS[0])]), [])
     equal(end(wrong=True), kept)
+    equal(end(fails=True), kept)
 
 
 @check
