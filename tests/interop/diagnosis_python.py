@@ -291,11 +291,10 @@ def exhausted_retries_mean_a_peer_that_is_gone():
         story = node.story(PF)
         story.play(TRAFFIC)
         node.judged(PF)
-        jumped = time.time()
         story.jump(RETRIES, 3)
         eventually("a verdict", lambda: node.verdict(PF, "peer_gone"))
         v = node.verdict(PF, "peer_gone")
-        assert ms_of(v["onset"]) <= ms_of(v["lastSeen"]) and abs(ms_of(v["onset"]) / 1000 - jumped) < 2, (v["onset"], v["lastSeen"], jumped)
+        assert ms_of(v["onset"]) <= ms_of(v["lastSeen"]), (v["onset"], v["lastSeen"])
         assert "roce_transport_retries_exceeded_total" in [e["name"] for e in node.verdict(PF, "peer_gone")["evidence"]]
 
 
