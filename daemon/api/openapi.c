@@ -51,6 +51,8 @@ static json_t *openapi_parameter(const struct route_key *key)
 	if (key->words)
 		json_object_set_new(json_object_get(p, "schema"), "enum",
 				    openapi_words(key->words));
+	if (key->is_required)
+		json_object_set_new(p, "required", json_true());
 	if (key->example)
 		json_object_set_new(p, "example", openapi_example(key));
 	return p;
@@ -88,9 +90,10 @@ static json_t *openapi_path(const struct route *route)
 	char operation[64];
 
 	openapi_operation(route, operation, sizeof(operation));
-	return json_pack("{s{ss ss so s{so so}}}", "get", "operationId", operation, "summary",
+	return json_pack("{s{ss ss so s{so s{ss} so}}}", "get", "operationId", operation, "summary",
 			 route->what, "parameters", openapi_parameters(route), "responses", "200",
-			 openapi_response(route->what, route->type), "default",
+			 openapi_response(route->what, route->type), "304", "description",
+			 "the client has this document (If-None-Match); no body", "default",
 			 openapi_response("error, with the reason", "Error"));
 }
 

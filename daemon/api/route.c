@@ -32,6 +32,42 @@ static bool route_has_key(const struct route *route, const char *name)
 	return any_of(route_n_keys(route), i, strcmp(route->keys[i].name, name) == 0);
 }
 
+static size_t route_times_given(const struct http_request *request, const char *name)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < request->n_params; i++)
+		n += strcmp(request->params[i].name, name) == 0;
+	return n;
+}
+
+/* True if value is one of the words, which '|' separates. */
+static bool route_is_word(const char *words, const char *value)
+{
+	size_t len = strlen(value);
+
+	for (size_t n; *words; words += n + (words[n] == '|')) {
+		n = strcspn(words, "|");
+		if (n == len && strncmp(words, value, n) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int route_check_key(const struct route_key *key, const struct http_request *request,
+			   struct err *e)
+{
+	size_t n = route_times_given(request, key->name);
+
+	if (n > 1)
+		return err_set(e, -EINVAL, "%s is given more than once", key->name);
+	if (n == 0)
+		return key->is_required ? err_set(e, -EINVAL, "%s is missing", key->name) : 0;
+	if (key->words && !route_is_word(key->words, http_param(request, key->name)))
+		return err_set(e, -EINVAL, "%s is not one of %s", key->name, key->words);
+	return 0;
+}
+
 int route_check_query(const struct route *route, const struct http_request *request, struct err *e)
 {
 	char names[160] = "";
@@ -44,6 +80,9 @@ int route_check_query(const struct route *route, const struct http_request *requ
 			return err_set(e, -EINVAL, "unknown parameter %.60s; %s has %s",
 				       request->params[i].name, route->path,
 				       names[0] ? names : "none");
+	for (size_t i = 0; i < route_n_keys(route); i++)
+		if (route_check_key(&route->keys[i], request, e) < 0)
+			return e->code;
 	return 0;
 }
 

@@ -3,6 +3,7 @@
  * the check of queries and the OpenAPI document are made from the table of routes. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "http.h"
@@ -19,6 +20,7 @@ struct route_key {
 	const char *example; /* as it is in a query; NULL: none */
 	/* Possible values, separated by '|'; NULL: any. */
 	const char *words;
+	bool is_required;
 };
 
 struct route {
@@ -33,7 +35,8 @@ struct route {
 const struct route *routes_table(size_t *ret_n);
 /* True if the path is part of the API: it returns JSON and rejects unknown parameters. */
 bool route_is_api(const struct route *);
-/* -EINVAL if the query has an unknown parameter; the message names it and lists the known ones. */
+/* -EINVAL if the query has a parameter that is unknown, given twice or none of its words, or lacks
+ * a required one; the message names it and lists what is possible. */
 int route_check_query(const struct route *, const struct http_request *, struct err *);
 /* The document of /api/v1: node, version, start time, and every path with its parameters. Heap;
  * NULL if out of memory. */

@@ -165,6 +165,32 @@ def refuses_changes_where_clients_are_not_known(api, daemon):
         api.check("/api/v1", status, text)
 
 
+def holds_queries_to_their_description(api, daemon):
+    """A value outside an enum, a parameter twice and a required one that is missing are errors, never a list that is empty or of something else."""
+    required = set()
+    for path, item in api.document["paths"].items():
+        for parameter in item["get"]["parameters"]:
+            name = parameter["name"]
+            if parameter.get("required"):
+                required.add((path, name))
+                status, _, text = answer_of(daemon, path)
+                assert status == 400 and name in text, (path, status, text)
+            if "enum" in parameter["schema"]:
+                status, _, text = answer_of(daemon, f"{path}?{name}=nothing")
+                assert status == 400 and all(word in text for word in (name, *parameter["schema"]["enum"])), (path, name, status, text)
+                api.check(path, status, text)
+            value = parameter["schema"].get("enum", [parameter.get("example", "x")])[0]
+            status, _, text = answer_of(daemon, f"{path}?{name}={value}&{name}={value}")
+            assert status == 400 and f"{name} is given more than once" in text, (path, name, status, text)
+    assert required == {("/api/v1/explain", "device"), ("/api/v1/counters", "port")}, required
+
+
+def describes_not_modified(api):
+    """304 has no body: without a description of its own it would be read as an error."""
+    for path, item in api.document["paths"].items():
+        assert set(item["get"]["responses"].get("304", ())) == {"description"}, path
+
+
 def describes_errors(api, daemon):
     for path in api.document["paths"]:
         status, content, text = answer_of(daemon, path + "?pood=x")
@@ -181,7 +207,7 @@ def main():
     daemon_judge.programs.update(daemon=daemon, mk_sysfs=mk_sysfs)
     api = openapi.served()
     with daemon_judge.Daemon(pools=(daemon_judge.VF_POOL,)) as running:
-        everything = ((is_a_schema, api), (names_the_ways_to_authenticate, api), (describes_what_unit_tests_render, api), (is_strict, api), (is_open_to_clients, api), (describes_every_route, api, running), (filters_every_list, api, running), (sends_nothing_twice, running), (describes_errors, api, running), (refuses_changes_where_clients_are_not_known, api, running))
+        everything = ((is_a_schema, api), (names_the_ways_to_authenticate, api), (describes_what_unit_tests_render, api), (is_strict, api), (is_open_to_clients, api), (describes_every_route, api, running), (filters_every_list, api, running), (sends_nothing_twice, running), (describes_errors, api, running), (describes_not_modified, api), (holds_queries_to_their_description, api, running), (refuses_changes_where_clients_are_not_known, api, running))
         for check, *arguments in everything:
             check(*arguments)
             print("ok    ", check.__name__, flush=True)
