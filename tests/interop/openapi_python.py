@@ -196,7 +196,7 @@ def describes_errors(api, daemon):
         status, content, text = answer_of(daemon, path + "?pood=x")
         assert status == 400 and content == "application/json" and "pood" in text, (path, status, text)
         api.check(path, status, text)
-    for url, want in (("/api/v1/nothing", 404), ("/api/v1/explain?device=nothing", 404), ("/api/v1/events?limit=x", 400), ("/api/v1/history?port=x/1", 404)):
+    for url, want in (("/api/v1/nothing", 404), ("/api/v1/explain?device=nothing", 404), ("/api/v1/events?limit=x", 400), ("/api/v1/diagnosis?ended=false", 400), ("/api/v1/history?port=x/1", 404)):
         status, content, text = answer_of(daemon, url)
         assert status == want and content == "application/json", (url, status, text)
         api.check("/api/v1", status, text)
