@@ -102,15 +102,21 @@ const char *registration_name(enum registration_state s)
 	return "waiting";
 }
 
+static json_t *count_or_null(size_t n, bool known)
+{
+	return known ? json_integer((json_int_t)n) : json_null();
+}
+
 static json_t *resource(const struct resource_table *t, const struct resource_info *r)
 {
 	struct resource_counts n;
 
 	resource_table_count(t, r, &n);
 	return json_pack(
-		"{so sb sI sI sI sI so ss so so sI sI sI}", "name", json_text(r->name), "shared",
+		"{so sb sI sI so so so ss so so sI sI sI}", "name", json_text(r->name), "shared",
 		r->shared, "devices", (json_int_t)r->n_devices, "healthy", (json_int_t)n.healthy,
-		"allocated", (json_int_t)n.allocated, "free", (json_int_t)n.free, "gidCapacity",
+		"allocated", count_or_null(n.allocated, n.allocated_known), "free",
+		count_or_null(n.free, n.free_known), "gidCapacity",
 		r->gid_capacity ? json_integer(r->gid_capacity) : json_null(), "registration",
 		registration_name(r->registration), "error", json_text(r->error), "hint",
 		json_text(r->hint), "registrations", (json_int_t)r->registrations,

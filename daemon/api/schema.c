@@ -62,7 +62,7 @@ static const struct schema_object objects[] = {
 
 	{"Resources", "generation:i resources:[Resource]"},
 	{"Resource",
-	 "name:s shared:b devices:i healthy:i allocated:i free:i "
+	 "name:s shared:b devices:i healthy:i allocated:i? free:i? "
 	 "gidCapacity:i? registration:s error:s? hint:s? registrations:i registrationFailures:i "
 	 "listsSent:i"},
 

@@ -179,10 +179,12 @@ static void resource_add_resource(struct text *t, enum resource_family f,
 		add_labelled(t, f, r, "health", "unhealthy", r->n_devices - n.healthy);
 		break;
 	case RESOURCE_ALLOCATED:
-		resource_add_number(t, f, r, n.allocated);
+		if (n.allocated_known)
+			resource_add_number(t, f, r, n.allocated);
 		break;
 	case RESOURCE_FREE:
-		resource_add_number(t, f, r, n.free);
+		if (n.free_known)
+			resource_add_number(t, f, r, n.free);
 		break;
 	case RESOURCE_GID_CAPACITY:
 		if (r->shared && r->gid_capacity)

@@ -205,4 +205,6 @@ void resource_table_count(const struct resource_table *t, const struct resource_
 		ret->free = r->gid_capacity > ret->allocated ? r->gid_capacity - ret->allocated : 0;
 	if (r->registration != REGISTRATION_DONE || r->files_error[0])
 		ret->free = 0;
+	ret->allocated_known = t->held.source != POD_SOURCE_NONE;
+	ret->free_known = ret->allocated_known || ret->free == 0;
 }

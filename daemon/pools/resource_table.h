@@ -73,6 +73,9 @@ struct resource_counts {
 	/* IDs that the kubelet could allocate now: healthy, neither reserved nor held, with room in
 	 * the GID tables; 0 if the resource is not registered or has a files_error. */
 	size_t free;
+	/* False while the kubelet's list was never read: containers may have more devices than are
+	 * counted as allocated, so fewer may be free. No free device is known in any case. */
+	bool allocated_known, free_known;
 };
 
 /* Counts the IDs of a resource. The API, rocectl and the metrics (and so the alerts) use this one

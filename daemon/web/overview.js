@@ -253,6 +253,8 @@ function unfitReasons(model, pool) {
 
 // The parts of a pool, which add up to its devices: [kind, n, text]. The number of free devices is from the daemon, as in rocectl and the metrics.
 function poolParts(model, pool) {
+	if (!isKnown(pool.free) || !isKnown(pool.allocated))
+		return [];
 	const unfit = Math.max(0, pool.devices - pool.healthy), used = Math.max(0, pool.devices - unfit - pool.free), allocated = Math.min(used, pool.allocated), heldUnfit = Math.min(unfit, pool.allocated - allocated);
 	const reasons = unfitReasons(model, pool), isExplained = sumOf(reasons.map(([, n]) => n)) === unfit - heldUnfit;
 	return [['used', allocated, heldUnfit > 0 ? 'allocated and healthy' : 'allocated'], ['used-unhealthy', heldUnfit, 'allocated and unhealthy'], ['blocked', used - allocated, pool.registration !== 'registered' && isKnown(pool.registration) ? 'not offered' : isKnown(pool.gidCapacity) && pool.gidCapacity < pool.devices ? 'without a RoCE address left' : 'reserved or returning'],

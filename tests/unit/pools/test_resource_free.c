@@ -51,6 +51,23 @@ static void test_healthy_devices_without_a_pod(void **state)
 	assert_int_equal(count_free(EXCLUSIVE), 2);
 }
 
+static void test_counts_are_unknown_until_the_kubelets_list_is_read(void **state)
+{
+	struct resource_counts n;
+
+	(void)state;
+	table.held.source = POD_SOURCE_NONE;
+	resource_table_count(&table, &table.resources[EXCLUSIVE], &n);
+	assert_false(n.allocated_known);
+	assert_false(n.free_known);
+	table.resources[EXCLUSIVE].registration = REGISTRATION_REFUSED;
+	resource_table_count(&table, &table.resources[EXCLUSIVE], &n);
+	assert_true(n.free_known); /* none can be allocated */
+	table.held.source = POD_SOURCE_API;
+	resource_table_count(&table, &table.resources[EXCLUSIVE], &n);
+	assert_true(n.allocated_known);
+}
+
 static void test_slots_are_limited_by_the_gid_tables(void **state)
 {
 	(void)state;
@@ -80,6 +97,8 @@ TEST_GROUP(resource_free)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_healthy_devices_without_a_pod, fill, empty),
+		cmocka_unit_test_setup_teardown(
+			test_counts_are_unknown_until_the_kubelets_list_is_read, fill, empty),
 		cmocka_unit_test_setup_teardown(test_slots_are_limited_by_the_gid_tables, fill,
 						empty),
 		cmocka_unit_test_setup_teardown(test_none_while_pods_could_not_start, fill, empty),
