@@ -6,7 +6,7 @@
 /* A start, a rescan with changes, and a series of Allocates leave free blocks all over the heap,
  * and map code that is not used when nothing happens: with 1,024 VFs, 3 MB. They are not released
  * while something happens, because the next request would have to map the code again. */
-#define QUIET_MS 2000
+#define QUIET_MS 500
 
 static void on_quiet(void *arg)
 {
