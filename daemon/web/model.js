@@ -136,6 +136,12 @@ function addSeries(list) {
 	return result;
 }
 
+const UNREAD_LIST = 'rocelet has not read the kubelet\'s list of allocated devices yet';
+
+function isListUnread(pool) {
+	return !isKnown(pool.free) || !isKnown(pool.allocated);
+}
+
 class Model {
 	// documents: {ports, devices, pods, resources}, each null until it was read; dead: the data is not current.
 	constructor(store, documents, dead, nowMs) {
@@ -457,6 +463,8 @@ class Model {
 			return {kind: 'warning', text: `RoCE addresses for ${grouped(pool.gidCapacity)} of ${grouped(pool.devices)} pods only`, why: `The ports' tables of RoCE addresses (GIDs) have room for ${count(pool.gidCapacity, 'pod')}, and a pod without an address cannot use RoCE`};
 		if (pool.healthy < pool.devices)
 			return {kind: 'unhealthy', text: count(pool.devices - pool.healthy, 'device unhealthy', 'devices unhealthy'), why: 'They are reported to the kubelet as unhealthy'};
+		if (isListUnread(pool))
+			return {kind: 'unknown', text: 'Registered, allocations not known yet', why: UNREAD_LIST};
 		return {kind: 'ok', text: 'Registered', why: 'The kubelet has accepted it'};
 	}
 

@@ -253,9 +253,10 @@ function unfitReasons(model, pool) {
 
 // The parts of a pool, which add up to its devices: [kind, n, text]. The number of free devices is from the daemon, as in rocectl and the metrics.
 function poolParts(model, pool) {
-	if (!isKnown(pool.free) || !isKnown(pool.allocated))
-		return [];
-	const unfit = Math.max(0, pool.devices - pool.healthy), used = Math.max(0, pool.devices - unfit - pool.free), allocated = Math.min(used, pool.allocated), heldUnfit = Math.min(unfit, pool.allocated - allocated);
+	const unfit = Math.max(0, pool.devices - pool.healthy);
+	if (isListUnread(pool))
+		return [['unknown', pool.devices - unfit, `healthy, ${pool.free === 0 ? 'none available' : 'perhaps allocated'}`], ['unhealthy', unfit, 'unhealthy']].filter(([, n]) => n > 0);
+	const used = Math.max(0, pool.devices - unfit - pool.free), allocated = Math.min(used, pool.allocated), heldUnfit = Math.min(unfit, pool.allocated - allocated);
 	const reasons = unfitReasons(model, pool), isExplained = sumOf(reasons.map(([, n]) => n)) === unfit - heldUnfit;
 	return [['used', allocated, heldUnfit > 0 ? 'allocated and healthy' : 'allocated'], ['used-unhealthy', heldUnfit, 'allocated and unhealthy'], ['blocked', used - allocated, pool.registration !== 'registered' && isKnown(pool.registration) ? 'not offered' : isKnown(pool.gidCapacity) && pool.gidCapacity < pool.devices ? 'without a RoCE address left' : 'reserved or returning'],
 		['free', pool.free, 'available'], ['unhealthy', unfit - heldUnfit, `unhealthy${isExplained && reasons.length > 0 ? `: ${reasons.map(([text, n]) => (reasons.length > 1 ? `${n} ${text}` : text)).join('; ')}` : ''}`]].filter(([, n]) => n > 0);
@@ -271,12 +272,19 @@ function poolLegend(model, pool) {
 	return make('ul', {class: 'legend-list', 'aria-label': 'parts of the pool'}, poolParts(model, pool).map(([kind, n, text]) => make('li', {key: kind}, make('span', {class: 'part', 'data-kind': kind, 'aria-hidden': 'true'}), make('strong', {}, ` ${grouped(n)}`), ` ${text}`)));
 }
 
+// How many devices of a pool are available, also if that is not known yet.
+function makeAvailable(model, pool) {
+	const quiet = {class: model.dead ? 'quiet' : null};
+	return isKnown(pool.free) ? make('span', quiet, make('strong', {}, grouped(pool.free)), ` of ${grouped(pool.devices)}${model.dead ? ', last known' : ' available'}`)
+		: make('span', {class: 'quiet', 'data-tip': UNREAD_LIST}, 'availability not known yet');
+}
+
 function makePoolsBeside(page, model) {
 	const pools = model.resources;
 	return makePanel('Pools', make('a', {href: '#pools', 'aria-label': 'all pools'}, 'All'), pools === null ? make('p', {class: 'quiet'}, page.missing('api/v1/resources')) : pools.length === 0 ? make('p', {class: 'quiet'}, 'No pool is configured.')
 		: pools.slice(0, 8).map((pool) => {
 			const state = model.poolState(pool), bad = pool.devices === 0 || !['ok', 'unhealthy', 'unknown'].includes(state.kind);
-			return make('div', {class: 'pool-line', key: pool.name}, make('p', {}, makePoolLink(pool.name), make('span', {}, pool.devices > 0 && state.kind !== 'critical' ? make('span', {class: model.dead ? 'quiet' : null}, make('strong', {}, grouped(pool.free)), ` of ${grouped(pool.devices)}${model.dead ? ', last known' : ' available'}`) : make('span', {class: 'state', 'data-kind': state.kind}, state.text))),
+			return make('div', {class: 'pool-line', key: pool.name}, make('p', {}, makePoolLink(pool.name), make('span', {}, pool.devices > 0 && state.kind !== 'critical' ? makeAvailable(model, pool) : make('span', {class: 'state', 'data-kind': state.kind}, state.text))),
 				pool.devices > 0 && poolBar(model, pool), bad && make('p', {class: 'quiet clip two', 'data-tip': sentenceCase(shown(state.why))}, pool.devices > 0 && state.kind !== 'critical' ? state.text : sentenceCase(shown(state.why))));
 		}));
 }

@@ -25,10 +25,16 @@ function poolProblems(bad) {
 	return [own > 0 && `${grouped(own)} with a problem`, through > 0 && `${grouped(through)}${own > 0 ? '' : ' with a problem'} through ${through === 1 ? 'its' : 'their'} PF`].filter(Boolean).join(', ');
 }
 
+// What the pool knows of a device. Until the kubelet's list is read, none is known to be free.
+function allocationOf(pool, device) {
+	const r = device.resources.find((one) => one.resource === pool.name);
+	return isListUnread(pool) && r.state === 'free' ? {...r, state: 'not known yet'} : r;
+}
+
 // {device, r: what the pool knows of it, kind} of the devices of an exclusive pool, in the order of their list.
 function poolRows(model, pool) {
 	const nameOf = ({device}) => model.portByName.get(device.id)?.key ?? device.id;
-	return (pool.shared ? [] : model.devicesOf(pool.name) ?? []).map((device) => ({device, r: device.resources.find((one) => one.resource === pool.name)})).map(({device, r}) => ({device, r, kind: deviceKind(model, device, r)}))
+	return (pool.shared ? [] : model.devicesOf(pool.name) ?? []).map((device) => ({device, r: allocationOf(pool, device)})).map(({device, r}) => ({device, r, kind: deviceKind(model, device, r)}))
 		.sort((a, b) => deviceRank(a) - deviceRank(b) || naturalOrder(nameOf(a), nameOf(b)));
 }
 
@@ -53,12 +59,13 @@ function poolDevices(page, model, pool, rows) {
 }
 
 function makePool(page, model, pool) {
-	const state = model.poolState(pool), rows = poolRows(model, pool), bad = rows.filter(hasDeviceProblem), worst = model.dead ? state : worstState([state, ...bad.map(({kind}) => ({kind}))]), number = (title, text) => make('div', {}, make('p', {class: 'quiet'}, title), make('p', {class: model.dead ? 'big quiet' : 'big'}, text));
+	const state = model.poolState(pool), rows = poolRows(model, pool), bad = rows.filter(hasDeviceProblem), worst = model.dead ? state : worstState([state, ...bad.map(({kind}) => ({kind}))]), number = (title, n) => make('div', {}, make('p', {class: 'quiet'}, title), make('p', {class: model.dead || !isKnown(n) ? 'big quiet' : 'big', 'data-tip': isKnown(n) ? null : UNREAD_LIST}, isKnown(n) ? grouped(n) : 'Unknown'));
 	const explained = state.kind !== 'ok' && state.kind !== 'unhealthy' && (!model.dead || pool.devices === 0);
 	return make('section', {class: 'panel pool', key: pool.name, 'aria-label': shown(pool.name)}, make('header', {}, make('h2', {}, makeMark(worst.kind), ' ', make('span', {class: 'prefix'}, shown(pool.name.slice(0, pool.name.lastIndexOf('/') + 1))), make('bdi', {}, shown(pool.name.slice(pool.name.lastIndexOf('/') + 1)))),
 		pool.shared && make('span', {class: 'quiet'}, 'shared'), make('span', {class: 'grow'}), makeState(['ok', 'unhealthy'].includes(state.kind) && bad.length > 0 ? {...state, kind: worst.kind, text: `${poolProblems(bad)}${state.kind === 'unhealthy' ? `, ${grouped(pool.devices - pool.healthy)} unhealthy` : ''}`} : state)),
 	explained && make('p', {class: 'quiet'}, `${sentenceCase(shown(state.why))}.`),
-	pool.devices > 0 && [make('div', {class: 'numbers'}, number('Total', grouped(pool.devices)), number('Healthy', grouped(pool.healthy)), number('Allocated', grouped(pool.allocated)), number(model.dead ? 'Available, last known' : 'Available', grouped(pool.free))), poolBar(model, pool), poolLegend(model, pool)],
+	isListUnread(pool) && state.why !== UNREAD_LIST && pool.devices > 0 && make('p', {class: 'quiet'}, `${UNREAD_LIST}.`),
+	pool.devices > 0 && [make('div', {class: 'numbers'}, number('Total', pool.devices), number('Healthy', pool.healthy), number('Allocated', pool.allocated), number(model.dead ? 'Available, last known' : 'Available', pool.free)), poolBar(model, pool), poolLegend(model, pool)],
 	poolDevices(page, model, pool, rows));
 }
 

@@ -297,7 +297,9 @@ POOLS = (
     ("{name: 'r', devices: 10, healthy: 4, allocated: 3, free: 0}, []", ["3 allocated", "1 reserved or returning", "6 unhealthy"]),
     ("{name: 'r', shared: true, devices: 49, healthy: 40, allocated: 9, free: 0, gidCapacity: 1}, null", ["9 allocated", "31 without a RoCE address left", "9 unhealthy"]),
     ("{name: 'r', devices: 6, healthy: 3, allocated: 2, free: 2}, [['link_down', null], ['not_clean', null], ['link_down', {}]].map(([reason, holder]) => ({resources: [{resource: 'r', healthy: false, reasons: [reason], holder}]}))",
-     ["1 allocated and healthy", "1 allocated and unhealthy", "2 available", "2 unhealthy: 1 link down; 1 not clean"]))
+     ["1 allocated and healthy", "1 allocated and unhealthy", "2 available", "2 unhealthy: 1 link down; 1 not clean"]),
+    ("{name: 'r', devices: 10, healthy: 8, allocated: null, free: null}, []", ["8 healthy, perhaps allocated", "2 unhealthy"]),
+    ("{name: 'r', devices: 10, healthy: 8, allocated: null, free: 0}, []", ["8 healthy, none available", "2 unhealthy"]))
 
 
 @check
@@ -312,6 +314,23 @@ def parts_of_a_pool_can_be_told_apart():
         looks = page.run("[...document.querySelectorAll('.pool .bar span')].map((e) => getComputedStyle(e).background)")
         equal((len(set(looks)), page.run("[...document.querySelectorAll('.pool .legend-list .part')].map((e) => e.dataset.kind)"), page.run("document.querySelector('.pool .bar').offsetHeight >= 12")), (4, ["used", "blocked", "free", "unhealthy"], True))
         equal(page.run("[...document.querySelectorAll('.pool .legend-list strong')].reduce((sum, e) => sum + Number(e.innerText), 0)"), 49)
+        silent(page, node.url)
+        page.close()
+
+
+@check
+def an_unread_list_is_not_free():
+    """Until the kubelet's list is read, no device of a pool is shown as free, and the page says why."""
+    with PageNode() as node:
+        node.judged(PF)
+        page = altered(node, "(path, document) => { if (path === 'resources') document.resources.forEach((r) => Object.assign(r, {devices: 4, healthy: 4, allocated: null, free: null, gidCapacity: null, registration: 'registered'})); }", "#pools")
+        has(page, "rocelet has not read the kubelet's list of allocated devices yet.")
+        equal(page.run("[...document.querySelectorAll('.pool .numbers .big')].map((e) => e.innerText)"), ["4", "4", "Unknown", "Unknown"])
+        equal(page.run("[...document.querySelectorAll('.pool .bar span, .pool h2 .mark')].map((e) => e.dataset.kind)"), ["unknown", "unknown"])
+        page.run("[...document.querySelectorAll('.pool button')].find((b) => b.innerText.startsWith('Show all')).click()")
+        equal(page.run("/\\bFree\\b/.test(document.querySelector('.pool-devices').innerText)"), False)
+        page.run("location.hash = '#'")
+        page.until("beside the rails, too", "document.querySelector('.pool-line')?.innerText.includes('availability not known yet')")
         silent(page, node.url)
         page.close()
 
