@@ -278,5 +278,5 @@ function makeProblems(page, model, open, ended) {
 	if (open.length + ended.length === 0)
 		return null;
 	return make('section', {class: 'panel problems', 'aria-labelledby': 'problems-title'}, make('h2', {id: 'problems-title', class: 'unseen'}, 'Problems'), problemRows(page, model, open), problemRows(page, model, ended),
-		historyNote(model, HISTORY_S * 1000) ? make('p', {class: 'quiet note'}, historyNote(model, HISTORY_S * 1000)) : ended.length > 0 && make('p', {class: 'quiet note'}, 'Problems that ended earlier are in ', make('a', {href: '#events'}, 'Events'), '.'));
+		historyNote(model, HISTORY_S * 1000) ? make('p', {class: 'quiet note'}, `Earlier problems are not known: rocelet started at ${clock(model.store.startedMs)}.`) : ended.length > 0 && make('p', {class: 'quiet note'}, 'Problems that ended earlier are in ', make('a', {href: '#events'}, 'Events'), '.'));
 }

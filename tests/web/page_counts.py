@@ -103,7 +103,7 @@ def events_name_all_their_pods():
         page.close()
         change = ONE_OF_EACH % {"function": node.ill_function(), "ill": ILL}
         more = change.replace("document.events.events = [...document.events.events,", "document.events.events = [...document.events.events.map((e) => ({...e, namespace: 'train', pod: 'a', pods: ['a', 'b', 'c'].map((name) => ({namespace: 'train', name}))})),")
-        for width, shows in ((1440, True), (600, True), (400, True)):
+        for width, shows in ((1440, True), (999, True), (800, True), (700, True), (600, True), (400, True)):
             page = altered(node, more, "#events", width=width)
             page.until((width, "the others"), "[...document.querySelectorAll('tbody td.c-pod')].some((td) => td.offsetHeight > 0 && /train\\/a\\s*\\+2/.test(td.innerText.replace(/\\n/g, '')))")
             equal((width, page.run("document.documentElement.scrollWidth <= innerWidth")), (width, shows))

@@ -117,7 +117,7 @@ def a_verdict_appears_and_goes():
         # It is still shown, as ended, also on a page that is opened later.
         has(page, "Ended ")
         has(page, "No problems found on ")
-        has(page, "History begins at ")
+        has(page, "Earlier problems are not known: rocelet started at ")
         page.until("pale bands", "document.querySelector('.rails .band[data-ended]') && document.querySelector('.problem[data-ended] .band[data-ended]') && !document.querySelector('.spark .band:not([data-ended])')")
         assert page.run("document.title").startswith("Overview"), page.run("document.title")
         page.go(node.url + "#port/mlx5_0/1")
