@@ -106,11 +106,11 @@ def page(folder, npm_dir, schema, version):
 
 
 def runbook_frame(folder, version):
-    """A document around @RUNBOOK@, with @TITLE@ and a link back, and its Content-Security-Policy, which allows no requests."""
+    """A document around @RUNBOOK@, with @TITLE@ and a link back, and its Content-Security-Policy, which allows requests to this daemon only."""
     text = read(folder + "/runbook.html").replace("@VERSION@", version)
     text, style = gather(text, STYLE, "style", lambda name: part(folder, None, name))
     text, script = gather(text, SCRIPT, "script", lambda name: part(folder, None, name))
-    return text, policy([script], style)
+    return text, policy([script], style, "connect-src 'self'; ")
 
 
 def links(title, rows, current=None):
@@ -187,7 +187,7 @@ def causes(frame, text, title):
         here = "".join(f'<a class="button" href="../#{place}={name}">{word}</a> ' for place, word in (("overview?problem", "Open problems"), ("ports?q", "Ports with it"), ("events?q", "Its events")))
         body = LABEL.sub(label, markdown.to_html(rest.replace("](#", "](#/")))
         contents = links("This cause", re.findall(r'<p id="([^"]+)"><strong><a href="#[^"]+">([^<]+)', body)).replace('href="', 'href="#') + by_urgency(sections, title, current=name)
-        inside = f'{heading}{urgency(section)[1]}<p class="actions">{here}</p>\n{body}'
+        inside = f'{heading}{urgency(section)[1]}<p id="open" data-cause="{name}" hidden></p>\n<p class="actions">{here}</p>\n{body}'
         document = frame.replace("@TITLE@", f"{title(name)} · Runbook").replace("@SELF@", "./").replace("@TURN@", f'<nav class="turn" aria-label="neighbours">\n{turn(names, i, title)}</nav>\n')
         document = document.replace("@BACK@", f'<p class="crumbs"><a href="./">Runbook</a> / {title(name)} <a class="to-contents" href="#contents">Contents</a></p>\n').replace("@CONTENTS@", contents)
         data = document.replace("@RUNBOOK@", inside.replace('href="#/', 'href="')).encode()

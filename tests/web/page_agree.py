@@ -439,6 +439,25 @@ def the_runbook_looks_like_the_page():
         page.close()
 
 
+@check
+def the_runbook_says_what_is_open():
+    """A cause names the ports where it is open, and since when; the contents mark it; what is not known is not called over."""
+    with PageNode() as node:
+        node.story(PF).play(TRAFFIC, LOSS)
+        eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
+        page = run.browser.page(node.url + "runbook/packet_loss")
+        page.until("its port", "/^Open at .* on 1 port: mlx5_0\\/1 since /.test(document.getElementById('open').innerText)")
+        equal(page.run("document.querySelector('#open a').getAttribute('href')"), "../#port/mlx5_0/1")
+        equal(page.run("document.querySelector('.contents [aria-current] .open').innerText.trim()"), "1 open")
+        page.run(axe_script() + ";0")
+        equal(page.run(AXE), [])
+        page.go(node.url + "runbook/nic_stuck")
+        has(page, "No open problem of this cause on this node at ")
+        silent(page, node.url)
+        equal(page.run("[document.createElement('p')].map((line) => { line.dataset.cause = 'nic_stuck'; showState(line, null); return line.innerText; })"), ["Whether it is open on this node is not known: rocelet does not answer."])
+        page.close()
+
+
 GROUPS = "[...document.querySelectorAll('.contents p')].map((p) => [p.innerText, p.nextElementSibling.innerText.split('\\n').filter(Boolean)])"
 
 
