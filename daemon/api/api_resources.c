@@ -283,8 +283,9 @@ char *api_pods(const struct condition_sources *sources, const struct api_filter 
 	w.n = w.list ? list_pods(&t->held, w.list) : 0;
 	while (pods && w.at < w.n)
 		add_pod(&pods, &w, filter);
-	document = json_pack("{sI so so}", "generation", (json_int_t)t->generation, "source",
-			     json_text(api_source_name(t->held.source)), "pods", pods);
+	document = json_pack("{sI so so so}", "generation", (json_int_t)t->generation, "source",
+			     json_text(api_source_name(t->held.source)), "error",
+			     json_text(t->held_error), "pods", pods);
 	free(w.list);
 	return api_print(document, ret_len);
 }

@@ -66,7 +66,7 @@ static const struct schema_object objects[] = {
 	 "gidCapacity:i? registration:s error:s? hint:s? registrations:i registrationFailures:i "
 	 "listsSent:i"},
 
-	{"Pods", "generation:i source:s? pods:[Pod]"},
+	{"Pods", "generation:i source:s? error:s? pods:[Pod]"},
 	{"Pod", "namespace:s? name:s? uid:s? network:NetworkAnswer containers:[Container]"},
 	{"NetworkAnswer", "answer:s why:s"},
 	{"Container", "name:s? devices:[ContainerDevice]"},

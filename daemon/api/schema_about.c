@@ -268,8 +268,12 @@ static const struct schema_about rows[] = {
 	{"Resource.name", "the resource, PREFIX/NAME", ANY},
 	{"Resource.devices", "number of devices", ANY},
 	{"Resource.healthy", "number of healthy devices", ANY},
-	{"Resource.allocated", "number of devices that containers have, or get", ANY},
-	{"Resource.free", "number of devices that new pods can get", ANY},
+	{"Resource.allocated",
+	 "number of devices that containers have, or get; null until the kubelet's list of "
+	 "containers is read",
+	 ANY},
+	{"Resource.free", "number of devices that new pods can get; null while this is unknown",
+	 ANY},
 	{"Resource.gidCapacity", "number of containers for which the GID tables have room", ANY},
 	{"Resource.registration", "whether the kubelet knows the resource", of_registration,
 	 REGISTRATION_REFUSED + 1},
@@ -279,6 +283,8 @@ static const struct schema_about rows[] = {
 	{"Resource.listsSent", "lists sent to the kubelet", ANY},
 
 	{"Pods.source", "where the allocations were read; null: they are unknown", of_source, 2},
+	{"Pods.error", "why the kubelet does not report the allocations now, so these may be old",
+	 ANY},
 	{"Pods.pods", "pods with devices", ANY},
 	{"Pod.name", "name of the pod", ANY},
 	{"Pod.network", "is it the network?", ANY},

@@ -132,13 +132,31 @@ static char *pod_name(const json_t *row)
 			  name ? name : listing_text_of(row, "uid"));
 }
 
-/* Returns the message if the kubelet has not reported the allocations; NULL: it has. */
+/* Returns the message if the kubelet has not reported the allocations, or does not now; NULL: it
+ * does. */
 static char *pods_unknown(const json_t *document)
 {
-	return json_is_null(json_object_get(document, "source"))
-		       ? strdup("unknown: the kubelet has not reported which container has which "
-				"device")
-		       : NULL;
+	const char *error = listing_text_of(document, "error");
+
+	if (json_is_null(json_object_get(document, "source")))
+		return text_make("unknown: the kubelet has not reported which container has which "
+				 "device%s%s",
+				 error ? ": " : "", error ? error : "");
+	return error ? text_make("unknown: no container had a device when the kubelet last "
+				 "answered; it does not answer now: %s",
+				 error)
+		     : NULL;
+}
+
+static void pod_notes(const json_t *document, size_t n, FILE *f)
+{
+	const char *error = listing_text_of(document, "error");
+
+	if (!error || n == 0)
+		return;
+	fputs("as the kubelet last reported; it does not answer now: ", f);
+	table_put(error, f);
+	fputc('\n', f);
 }
 
 static const struct listing_column pod_columns[] = {
@@ -170,6 +188,7 @@ const struct listing listing_pods = {
 	.list = "pods",
 	.nothing = "no container has a device",
 	.unknown = pods_unknown,
+	.notes = pod_notes,
 	COLUMNS(pod_columns),
 	.rows_of = pod_rows,
 	.level = pod_level,

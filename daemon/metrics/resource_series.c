@@ -11,13 +11,15 @@ static const struct family families[N_RESOURCE_FAMILIES] = {
 	[RESOURCE_DEVICES] = {"rocelet_resource_devices",
 			      "Device IDs that a resource offers, by health.", METRIC_GAUGE},
 	[RESOURCE_ALLOCATED] = {"rocelet_resource_allocated",
-				"Device IDs of a resource that are reserved or held.",
+				"Device IDs of a resource that are reserved or held. Absent until "
+				"the kubelet's list of containers is read.",
 				METRIC_GAUGE},
 	[RESOURCE_FREE] =
 		{"rocelet_resource_free",
 		 "Device IDs of a resource that the kubelet could allocate now: healthy, "
 		 "neither reserved nor held, of a resource that it knows, and with room in "
-		 "the GID tables.",
+		 "the GID tables. Absent while this is unknown: before the kubelet's list "
+		 "of containers is read.",
 		 METRIC_GAUGE},
 	[RESOURCE_GID_CAPACITY] =
 		{"rocelet_resource_gid_capacity",

@@ -117,7 +117,7 @@ static void test_pods(void **state)
 	t.resources[1].registration = REGISTRATION_DONE;
 	assert_pods(
 		&t,
-		"{\"generation\":9,\"source\":\"api\",\"pods\":[{\"namespace\":\"train\","
+		"{\"generation\":9,\"source\":\"api\",\"error\":null,\"pods\":[{\"namespace\":\"train\","
 		"\"name\":\"job-7\",\"uid\":null,\"network\":{\"answer\":\"unknown\",\"why\":\"Unknown: 0000:03:00.2 has no RDMA port that is watched\"},\"containers\":[{\"name\":\"main\",\"devices\":["
 		"{\"resource\":\"rocelet.dev/roce\",\"id\":\"0000:03:00.2\",\"rdma\":null,\"watch\":null,\"health\":null,"
 		"\"troubles\":[],\"attachment\":null}]}]},{\"namespace\":"
@@ -132,7 +132,9 @@ static void test_no_pods(void **state)
 	struct resource_table t = {0};
 
 	(void)state;
-	assert_pods(&t, "{\"generation\":0,\"source\":null,\"pods\":[]}");
+	assert_pods(&t, "{\"generation\":0,\"source\":null,\"error\":null,\"pods\":[]}");
+	snprintf(t.held_error, sizeof(t.held_error), "no answer");
+	assert_pods(&t, "{\"generation\":0,\"source\":null,\"error\":\"no answer\",\"pods\":[]}");
 }
 
 static size_t free_of(struct resource_table *t, size_t resource)

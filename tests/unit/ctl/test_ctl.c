@@ -335,6 +335,20 @@ static void test_empty_lists_print_a_reason(void **state)
 	assert_fake(OK_JSON("{\"source\":null,\"pods\":[]}"), "pods -n a", CTL_NO, "unknown: ");
 	assert_fake(OK_JSON("{\"source\":\"api\",\"pods\":[]}"), "pods", CTL_OK,
 		    "no container has a device\n");
+	assert_fake(OK_JSON("{\"source\":null,\"error\":\"no such file\",\"pods\":[]}"), "pods",
+		    CTL_NO,
+		    "unknown: the kubelet has not reported which container has which device: no "
+		    "such file\n");
+	/* If it answers no longer, the list is an old one, with or without pods. */
+	assert_fake(OK_JSON("{\"source\":\"api\",\"error\":\"no answer\",\"pods\":[]}"), "pods",
+		    CTL_NO,
+		    "unknown: no container had a device when the kubelet last answered; it does "
+		    "not answer now: no answer\n");
+	assert_fake(OK_JSON("{\"source\":\"api\",\"error\":\"no answer\",\"pods\":[{\"namespace\":"
+			    "\"a\",\"name\":\"b\",\"containers\":[{\"name\":\"c\",\"devices\":[{"
+			    "\"resource\":\"r\",\"id\":\"1\"}]}]}]}"),
+		    "pods", CTL_OK,
+		    "as the kubelet last reported; it does not answer now: no answer\n");
 	/* So may the queue pairs be, with a reason and what to do. */
 	assert_fake(OK_JSON("{\"source\":null,\"error\":null,\"qps\":[]}"), "qps", CTL_NO,
 		    "have not been read yet; rocelet reads them within a few seconds\n");
