@@ -136,7 +136,7 @@ function addSeries(list) {
 	return result;
 }
 
-const UNREAD_LIST = 'rocelet has not read the kubelet\'s list of allocated devices yet';
+const UNREAD_LIST = 'The kubelet\'s list of allocated devices has not been read yet';
 
 function isListUnread(pool) {
 	return !isKnown(pool.free) || !isKnown(pool.allocated);

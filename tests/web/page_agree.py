@@ -324,7 +324,7 @@ def an_unread_list_is_not_free():
     with PageNode() as node:
         node.judged(PF)
         page = altered(node, "(path, document) => { if (path === 'resources') document.resources.forEach((r) => Object.assign(r, {devices: 4, healthy: 4, allocated: null, free: null, gidCapacity: null, registration: 'registered'})); }", "#pools")
-        has(page, "rocelet has not read the kubelet's list of allocated devices yet.")
+        has(page, "The kubelet's list of allocated devices has not been read yet.")
         equal(page.run("[...document.querySelectorAll('.pool .numbers .big')].map((e) => e.innerText)"), ["4", "4", "Unknown", "Unknown"])
         equal(page.run("[...document.querySelectorAll('.pool .bar span, .pool h2 .mark')].map((e) => e.dataset.kind)"), ["unknown", "unknown"])
         page.run("[...document.querySelectorAll('.pool button')].find((b) => b.innerText.startsWith('Show all')).click()")
