@@ -617,7 +617,7 @@ static void measure_allocate(struct bench *b, unsigned seconds)
 	idle(b, 1000); /* until the last change was scanned, and memory was returned */
 	busy_kb = rss_kb(b);
 	idle(b, 5000); /* the daemon returns memory to the system when idle */
-	printf("  RSS right after that: %ld kB, and 5 s later: %ld kB (bar: 12 MB)\n", busy_kb,
+	printf("  RSS a second after that: %ld kB, and 5 s later: %ld kB (bar: 12 MB)\n", busy_kb,
 	       rss_kb(b));
 	b->failed |= busy_kb > RSS_BAR_KB || rss_kb(b) > RSS_BAR_KB;
 	stop_daemon(b);
