@@ -74,7 +74,7 @@ struct resource_counts {
 	 * the GID tables; 0 if the resource is not registered or has a files_error. */
 	size_t free;
 	/* False while the kubelet's list was never read: containers may have more devices than are
-	 * counted as allocated, so fewer may be free. No free device is known in any case. */
+	 * counted as allocated, so fewer may be free. That none is free is known even then. */
 	bool allocated_known, free_known;
 };
 
